@@ -1,0 +1,29 @@
+//! What every handler gets: the rooms, and who asks.
+
+use std::{net::IpAddr, sync::Arc};
+
+use crate::{
+    config::Config, plugin::PluginHost, quorum::Quorum, replica::ReplicaManager, telemetry::Metrics,
+};
+
+/// Handles of the rooms below, shared by all connections.
+pub struct Rooms {
+    pub config: Arc<Config>,
+    pub metrics: Arc<Metrics>,
+    pub quorum: Arc<Quorum>,
+    pub replicas: Arc<ReplicaManager>,
+    pub plugins: Arc<PluginHost>,
+}
+
+/// One request, besides its body.
+#[derive(Clone, Debug)]
+pub struct Context {
+    pub api_version: i16,
+    /// `client.id`; empty when there is none.
+    pub client_id: Arc<str>,
+    pub client_host: IpAddr,
+    /// Unique in this process; the order of producers without an id is kept by connection.
+    pub connection_id: u64,
+    /// Name of the listener that the client came in by; its answers name brokers by that listener's addresses.
+    pub listener: Arc<str>,
+}

@@ -1,0 +1,1 @@
+//! Starts, wires and stops all rooms; nothing depends on it.

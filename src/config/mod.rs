@@ -1,0 +1,256 @@
+//! Typed settings. Their names, in the file and everywhere a person sees them, are Kafka's own; Klamm's begin
+//! with `klamm.`. A field is its key less its room's prefix, in snake case.
+
+mod pattern;
+mod topic;
+
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
+
+pub use pattern::{Pattern, Patterns};
+pub use topic::{CleanupPolicy, PartitionerMode, TopicConfig, TopicConfigs, TransformsMode};
+
+use crate::base::{BrokerId, PluginName};
+
+/// All settings of a node, checked as a whole.
+#[derive(Clone, Debug)]
+pub struct Config {
+    pub node: NodeConfig,
+    pub net: NetConfig,
+    pub log: LogConfig,
+    pub group: GroupConfig,
+    pub plugin: PluginConfig,
+    pub alert: AlertConfig,
+    /// Broker-wide values of topic configs, by the topic config's name (`retention.ms`), as set in the file.
+    pub topic_defaults: BTreeMap<String, String>,
+    /// `[klamm.topics."PATTERN"]`: topic configs below a topic's own.
+    pub topic_patterns: Patterns,
+    /// `[klamm.groups."PATTERN"]`: group configs below a group's own.
+    pub group_patterns: Patterns,
+}
+
+#[derive(Clone, Debug)]
+pub struct NodeConfig {
+    pub id: BrokerId,
+    /// `broker.rack`
+    pub rack: Option<String>,
+    /// `auto.create.topics.enable`
+    pub auto_create_topics_enable: bool,
+    /// `num.partitions`
+    pub num_partitions: i32,
+    /// `default.replication.factor`
+    pub default_replication_factor: i16,
+    /// `delete.topic.enable`
+    pub delete_topic_enable: bool,
+}
+
+/// A named listener with its address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listener {
+    /// Such as `PLAINTEXT`.
+    pub name: String,
+    pub host: String,
+    /// 0 picks a free one.
+    pub port: u16,
+}
+
+#[derive(Clone, Debug)]
+pub struct NetConfig {
+    pub listeners: Vec<Listener>,
+    /// Empty: the listeners as bound.
+    pub advertised_listeners: Vec<Listener>,
+    /// `socket.request.max.bytes`
+    pub request_max_bytes: usize,
+    /// `connections.max.idle.ms`
+    pub connections_max_idle_ms: u64,
+    /// `max.connections`
+    pub max_connections: usize,
+    /// `klamm.http.listen`, as `host:port`.
+    pub http_listen: String,
+    /// `klamm.request.inflight.max.bytes`: request bytes that all connections together may hold.
+    pub request_inflight_max_bytes: usize,
+}
+
+#[derive(Clone, Debug)]
+pub struct LogConfig {
+    /// `log.dirs`; the first also holds the metadata log and the plugins' compile cache.
+    pub dirs: Vec<PathBuf>,
+    /// `log.retention.check.interval.ms`
+    pub retention_check_interval_ms: u64,
+    /// `producer.id.expiration.ms`
+    pub producer_id_expiration_ms: i64,
+    /// `klamm.decompressed.max.bytes`
+    pub decompressed_max_bytes: usize,
+}
+
+#[derive(Clone, Debug)]
+pub struct GroupConfig {
+    pub min_session_timeout_ms: i32,
+    pub max_session_timeout_ms: i32,
+    pub initial_rebalance_delay_ms: u64,
+    pub max_size: usize,
+    /// `offsets.topic.num.partitions`
+    pub offsets_topic_num_partitions: i32,
+    /// `offsets.retention.minutes`
+    pub offsets_retention_minutes: i64,
+    /// `offsets.retention.check.interval.ms`
+    pub offsets_retention_check_interval_ms: u64,
+    /// `offset.metadata.max.bytes`
+    pub offset_metadata_max_bytes: usize,
+    /// `klamm.assignor.protocols`: classic protocol names that a plugin may answer for.
+    pub assignor_protocols: Vec<String>,
+    /// `klamm.assignor.rebalance.interval.ms`: a reload or a changed `klamm.assignor` rebalances a group at most this often.
+    pub assignor_rebalance_interval_ms: u64,
+}
+
+#[derive(Clone, Debug)]
+pub struct PluginConfig {
+    /// `klamm.plugin.dir`
+    pub dir: PathBuf,
+    /// `klamm.plugin.call.timeout.ms`
+    pub call_timeout_ms: u64,
+    /// `klamm.plugin.load.timeout.ms`
+    pub load_timeout_ms: u64,
+    /// `klamm.plugin.memory.max.bytes`
+    pub memory_max_bytes: usize,
+    /// `klamm.plugin.file.max.bytes`
+    pub file_max_bytes: u64,
+    /// `klamm.plugin.threads`; 0: as many as cores, at least 2.
+    pub threads: usize,
+    /// `klamm.plugin.rescan.interval.ms`: how often the folder is looked at, besides when the system tells of a change.
+    pub rescan_interval_ms: u64,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct AlertConfig {
+    /// `[klamm.alert.sinks.NAME]`
+    pub sinks: BTreeMap<String, SinkConfig>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SinkConfig {
+    pub kind: SinkKind,
+    /// Empty for `log`.
+    pub url: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SinkKind {
+    Alertmanager,
+    Webhook,
+    Log,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            node: NodeConfig {
+                id: BrokerId(1),
+                rack: None,
+                auto_create_topics_enable: true,
+                num_partitions: 1,
+                default_replication_factor: 1,
+                delete_topic_enable: true,
+            },
+            net: NetConfig {
+                listeners: vec![Listener {
+                    name: "PLAINTEXT".into(),
+                    host: "127.0.0.1".into(),
+                    port: 9092,
+                }],
+                advertised_listeners: Vec::new(),
+                request_max_bytes: 100 * 1024 * 1024,
+                connections_max_idle_ms: 600_000,
+                max_connections: usize::MAX,
+                http_listen: "127.0.0.1:9644".into(),
+                request_inflight_max_bytes: 256 * 1024 * 1024,
+            },
+            log: LogConfig {
+                dirs: vec!["data".into()],
+                retention_check_interval_ms: 300_000,
+                producer_id_expiration_ms: 86_400_000,
+                decompressed_max_bytes: 64 * 1024 * 1024,
+            },
+            group: GroupConfig {
+                min_session_timeout_ms: 6_000,
+                max_session_timeout_ms: 1_800_000,
+                initial_rebalance_delay_ms: 3_000,
+                max_size: 10_000,
+                offsets_topic_num_partitions: 50,
+                offsets_retention_minutes: 10_080,
+                offsets_retention_check_interval_ms: 600_000,
+                offset_metadata_max_bytes: 4_096,
+                assignor_protocols: [
+                    "range",
+                    "roundrobin",
+                    "sticky",
+                    "cooperative-sticky",
+                    "RoundRobinAssigner",
+                ]
+                .map(String::from)
+                .into(),
+                assignor_rebalance_interval_ms: 10_000,
+            },
+            plugin: PluginConfig {
+                dir: "plugins".into(),
+                call_timeout_ms: 100,
+                load_timeout_ms: 5_000,
+                memory_max_bytes: 64 * 1024 * 1024,
+                file_max_bytes: 64 * 1024 * 1024,
+                threads: 0,
+                rescan_interval_ms: 1_000,
+            },
+            alert: AlertConfig::default(),
+            topic_defaults: BTreeMap::new(),
+            topic_patterns: Patterns::default(),
+            group_patterns: Patterns::default(),
+        }
+    }
+}
+
+impl GroupConfig {
+    pub fn initial_rebalance_delay(&self) -> Duration {
+        Duration::from_millis(self.initial_rebalance_delay_ms)
+    }
+}
+
+/// The assignor that `klamm.assignor` names in a group's configs: its own first, then the patterns'.
+pub fn group_assignor(
+    own: Option<&BTreeMap<String, String>>,
+    patterns: &Patterns,
+    group_id: &str,
+) -> Option<PluginName> {
+    let key = "klamm.assignor";
+    own.and_then(|it| it.get(key))
+        .or_else(|| patterns.find(group_id).and_then(|it| it.get(key)))
+        .filter(|name| !name.is_empty())
+        .map(|name| name.as_str().into())
+}
+
+/// The host's policy for a plugin's alerts: `[alert]` in its `NAME.toml`.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct AlertPolicy {
+    /// Matches that make an alert fire …
+    pub for_count: u64,
+    /// … when they come within so many milliseconds; 0: ever.
+    pub within_ms: u64,
+    /// An alert that ended fires again without `for-count` being reached anew when it comes back this soon.
+    pub dedup_ms: u64,
+    /// A firing alert without a match for so long is resolved.
+    pub resolve_after_ms: u64,
+    /// Alerts of this plugin that may begin to fire in a minute; those above are folded into one summary
+    /// alert that tells how many. 0: without limit.
+    pub rate_limit_per_minute: u32,
+}
+
+impl Default for AlertPolicy {
+    fn default() -> Self {
+        Self {
+            for_count: 1,
+            within_ms: 0,
+            dedup_ms: 0,
+            resolve_after_ms: 300_000,
+            rate_limit_per_minute: 0,
+        }
+    }
+}

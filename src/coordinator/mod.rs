@@ -1,0 +1,2 @@
+//! Runs the group and alert machines on internal topics: loads by replay, persists what they decide, calls what they
+//! ask for, and holds back each response until its records are committed.

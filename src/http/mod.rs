@@ -1,0 +1,1 @@
+//! Admin HTTP: health, metrics, plugins.

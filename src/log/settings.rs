@@ -1,0 +1,34 @@
+//! What a log needs to know of its topic's configs.
+
+use crate::config::{CleanupPolicy, TopicConfig};
+
+/// The topic configs that the log itself acts on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogSettings {
+    pub cleanup_policy: CleanupPolicy,
+    pub retention_ms: i64,
+    pub retention_bytes: i64,
+    pub segment_bytes: u32,
+    pub segment_ms: i64,
+    pub segment_index_bytes: u32,
+    pub index_interval_bytes: u32,
+    pub file_delete_delay_ms: u64,
+    /// `producer.id.expiration.ms` of the node.
+    pub producer_id_expiration_ms: i64,
+}
+
+impl LogSettings {
+    pub fn new(topic: &TopicConfig, producer_id_expiration_ms: i64) -> Self {
+        Self {
+            cleanup_policy: topic.cleanup_policy,
+            retention_ms: topic.retention_ms,
+            retention_bytes: topic.retention_bytes,
+            segment_bytes: topic.segment_bytes,
+            segment_ms: topic.segment_ms,
+            segment_index_bytes: topic.segment_index_bytes,
+            index_interval_bytes: topic.index_interval_bytes,
+            file_delete_delay_ms: topic.file_delete_delay_ms,
+            producer_id_expiration_ms,
+        }
+    }
+}

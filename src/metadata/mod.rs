@@ -1,0 +1,7 @@
+//! The cluster as data: records in a log, folded into an immutable image that every room reads.
+
+mod image;
+mod record;
+
+pub use image::{BrokerImage, MetadataImage, PartitionImage, TopicImage};
+pub use record::{ConfigResource, MetadataRecord};

@@ -1,0 +1,1 @@
+//! Listeners and connections of Kafka clients: frames in, answers out in request order.

@@ -1,0 +1,45 @@
+//! The partitioner hook: which partition each record of a batch belongs to.
+
+use std::sync::Arc;
+
+use crate::{base::TopicName, wire::record_batch::DecodedBatch};
+
+/// A batch to place.
+#[derive(Clone, Debug)]
+pub struct PartitionerInput {
+    pub topic: TopicName,
+    /// At least 1.
+    pub partitions: u32,
+    pub batch: Arc<DecodedBatch>,
+    /// Number of the first record; see `wit/partitioner.wit`.
+    pub sequence: u32,
+    pub seed: u32,
+}
+
+/// The plugin's answer, after its `on-failure` setting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PartitionerVerdict {
+    /// One partition for each record, each in range.
+    Targets(Vec<u32>),
+    /// It failed, and the client's choice stands (`on-failure = "client"`).
+    Client,
+    /// It failed, and nothing may be stored (`on-failure = "reject"`).
+    Failed(String),
+}
+
+/// A partitioner plugin, callable from any task; each call uses the version that is loaded then.
+#[derive(Clone)]
+pub struct Partitioner {}
+
+impl Partitioner {
+    /// Whether it declares itself a function of the key; modes `guard` and `observe` need it.
+    pub fn is_key_pure(&self) -> bool {
+        todo!()
+    }
+
+    /// Never fails: a plugin that errs, traps or runs past its limits is answered for by its setting.
+    pub async fn place(&self, input: PartitionerInput) -> PartitionerVerdict {
+        let _ = input;
+        todo!()
+    }
+}

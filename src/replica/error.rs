@@ -1,0 +1,24 @@
+//! What can go wrong with a partition, as decisions of the caller.
+
+use crate::log::LogError;
+
+#[derive(Debug, thiserror::Error)]
+pub enum ReplicaError {
+    #[error("no such topic or partition")]
+    UnknownTopicOrPartition,
+    #[error("no topic has this id")]
+    UnknownTopicId,
+    #[error("this node does not lead the partition")]
+    NotLeader,
+    #[error("the caller's leader epoch is older")]
+    FencedLeaderEpoch,
+    #[error("the caller's leader epoch is newer")]
+    UnknownLeaderEpoch,
+    #[error("fewer replicas are in sync than min.insync.replicas")]
+    NotEnoughReplicas,
+    /// Stored, but not committed in time.
+    #[error("not committed in time")]
+    TimedOut,
+    #[error(transparent)]
+    Log(#[from] LogError),
+}

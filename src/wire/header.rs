@@ -1,0 +1,1 @@
+//! Request headers, read without trusting them.

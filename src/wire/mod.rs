@@ -1,0 +1,9 @@
+//! Bytes ⇄ messages; no I/O. The messages themselves are the `kafka-protocol` crate's.
+//!
+//! Rule: no length that a stranger sent is believed. `guard` bounds what a decode may allocate before it
+//! runs, and record batches are walked and decompressed by bounded code of our own.
+
+pub mod frame;
+pub mod guard;
+pub mod header;
+pub mod record_batch;

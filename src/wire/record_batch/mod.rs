@@ -1,0 +1,18 @@
+//! Record batches of format 2 (KIP-98): the unit that producers send, logs store and consumers fetch.
+//!
+//! A [`Batch`] keeps the bytes as received; nothing is decoded that need not be.
+
+mod batch;
+mod build;
+mod compression;
+mod control;
+mod decode;
+mod header;
+mod varint;
+
+pub use batch::{Batch, BatchError, split};
+pub use build::{BatchBuilder, RecordParts};
+pub use compression::{Compression, CompressionError, compress, decompress};
+pub use control::{ControlType, control_batch};
+pub use decode::{DecodedBatch, Header, RecordView};
+pub use header::{Attributes, BatchHeader, HEADER_BYTES, TimestampType};

@@ -1,0 +1,1 @@
+//! Zigzag variable-length integers, as records use them.
