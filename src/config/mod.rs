@@ -1,12 +1,23 @@
 //! Typed settings. Their names, in the file and everywhere a person sees them, are Kafka's own; Klamm's begin
 //! with `klamm.`. A field is its key less its room's prefix, in snake case.
 
+mod check;
+mod flatten;
+mod load;
 mod pattern;
-mod topic;
+mod print;
+mod problem;
+mod settings;
+pub mod topic;
+mod value;
 
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
+pub use load::Loaded;
 pub use pattern::{Pattern, Patterns};
+pub use print::print_defaults;
+pub use problem::{Problem, Problems, nearest};
+pub use settings::{SETTINGS, Setting};
 pub use topic::{CleanupPolicy, PartitionerMode, TopicConfig, TopicConfigs, TransformsMode};
 
 use crate::base::{BrokerId, PluginName};
@@ -31,6 +42,14 @@ pub struct Config {
 #[derive(Clone, Debug)]
 pub struct NodeConfig {
     pub id: BrokerId,
+    /// `process.roles`
+    pub process_roles: Vec<String>,
+    /// `controller.quorum.voters`
+    pub controller_quorum_voters: Vec<String>,
+    /// `controller.listener.names`
+    pub controller_listener_names: Vec<String>,
+    /// `inter.broker.listener.name`
+    pub inter_broker_listener_name: Option<String>,
     /// `broker.rack`
     pub rack: Option<String>,
     /// `auto.create.topics.enable`
@@ -58,6 +77,8 @@ pub struct NetConfig {
     pub listeners: Vec<Listener>,
     /// Empty: the listeners as bound.
     pub advertised_listeners: Vec<Listener>,
+    /// `listener.security.protocol.map`, as `NAME:PROTOCOL`.
+    pub security_protocol_map: Vec<String>,
     /// `socket.request.max.bytes`
     pub request_max_bytes: usize,
     /// `connections.max.idle.ms`
@@ -145,6 +166,10 @@ impl Default for Config {
         Self {
             node: NodeConfig {
                 id: BrokerId(1),
+                process_roles: vec!["broker".into(), "controller".into()],
+                controller_quorum_voters: Vec::new(),
+                controller_listener_names: Vec::new(),
+                inter_broker_listener_name: None,
                 rack: None,
                 auto_create_topics_enable: true,
                 num_partitions: 1,
@@ -158,6 +183,7 @@ impl Default for Config {
                     port: 9092,
                 }],
                 advertised_listeners: Vec::new(),
+                security_protocol_map: Vec::new(),
                 request_max_bytes: 100 * 1024 * 1024,
                 connections_max_idle_ms: 600_000,
                 max_connections: usize::MAX,
@@ -204,6 +230,27 @@ impl Default for Config {
             topic_patterns: Patterns::default(),
             group_patterns: Patterns::default(),
         }
+    }
+}
+
+impl Config {
+    /// The listeners for clients: all but the controllers' own.
+    pub fn broker_listeners(&self) -> impl Iterator<Item = &Listener> {
+        let controllers = &self.node.controller_listener_names;
+        self.net
+            .listeners
+            .iter()
+            .filter(|it| controllers.iter().all(|name| !name.eq_ignore_ascii_case(&it.name)))
+    }
+
+    /// The protocol that a listener of this name speaks.
+    pub fn security_protocol<'a>(&'a self, listener: &'a str) -> &'a str {
+        self.net
+            .security_protocol_map
+            .iter()
+            .filter_map(|it| it.split_once(':'))
+            .find(|(name, _)| name.eq_ignore_ascii_case(listener))
+            .map_or(listener, |(_, protocol)| protocol)
     }
 }
 

@@ -71,3 +71,33 @@ impl TopicConfig {
         self.partitioner.is_some() || !self.transforms.is_empty()
     }
 }
+
+/// Checks one topic config.
+///
+/// # Errors
+///
+/// What is wrong, as a person should read it; for an unknown name the nearest known one.
+pub fn validate(name: &str, value: &str) -> Result<(), String> {
+    let _ = (name, value);
+    todo!()
+}
+
+/// Reads a node's setting that is the default of a topic config (`log.retention.hours`): the config's name and
+/// its value, `None` for another setting.
+pub fn read_broker_default(
+    key: &str,
+    value: &str,
+) -> Option<Result<(&'static str, String), String>> {
+    let _ = (key, value);
+    todo!()
+}
+
+/// The settings that [`read_broker_default`] knows.
+pub fn broker_default_names() -> impl Iterator<Item = &'static str> {
+    std::iter::empty()
+}
+
+/// Those settings with their meaning and default, as comments of TOML.
+pub fn print_broker_defaults() -> String {
+    todo!()
+}

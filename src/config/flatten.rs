@@ -1,0 +1,188 @@
+//! TOML → settings under dotted names, each with its line. `[log.retention] ms = 1`, `log.retention.ms = 1` and
+//! `"log.retention.ms" = 1` are one setting.
+
+use toml::de::{DeTable, DeValue};
+
+use super::Problems;
+
+/// One setting as it was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Entry {
+    /// Such as `klamm.toml:3` or `--set`.
+    pub place: String,
+    /// What stands before the key in a table of names: `klamm.topics`, `klamm.groups` or `klamm.alert.sinks` and the name.
+    pub scope: Option<(&'static str, String)>,
+    pub key: String,
+    /// Text as it is, numbers and booleans as they are written, lists joined by commas.
+    pub value: String,
+}
+
+/// Tables whose next key is a name or a pattern, one quoted key.
+const NAMED: &[&str] = &["klamm.topics", "klamm.groups", "klamm.alert.sinks"];
+
+/// Reads a file's text. `file` is how places name it.
+pub(super) fn flatten_file(file: &str, text: &str, problems: &mut Problems) -> Vec<Entry> {
+    let mut flat = Flat { file, text, entries: Vec::new(), problems };
+    match DeTable::parse(text) {
+        Ok(table) => flat.table("", None, table.get_ref()),
+        Err(error) => {
+            let place = flat.place(error.span().map_or(0, |it| it.start));
+            flat.problems.add(&place, "", error.message());
+        }
+    }
+    flat.entries
+}
+
+/// Reads one `KEY=VALUE` of `--set`: the value as TOML, else as a plain string.
+pub(super) fn flatten_set(argument: &str, problems: &mut Problems) -> Vec<Entry> {
+    let Some((key, value)) = argument.split_once('=') else {
+        problems.add("--set", argument, "is not KEY=VALUE");
+        return Vec::new();
+    };
+    let as_toml = format!("{key} = {value}");
+    let text = if DeTable::parse(&as_toml).is_ok() {
+        as_toml
+    } else {
+        format!("{key} = {}", toml::Value::String(value.into()))
+    };
+    let mut entries = flatten_file("--set", &text, problems);
+    for entry in &mut entries {
+        entry.place = "--set".into();
+    }
+    entries
+}
+
+struct Flat<'a> {
+    file: &'a str,
+    text: &'a str,
+    entries: Vec<Entry>,
+    problems: &'a mut Problems,
+}
+
+impl Flat<'_> {
+    fn place(&self, at: usize) -> String {
+        let line = self.text.as_bytes().iter().take(at).filter(|&&byte| byte == b'\n').count() + 1;
+        format!("{}:{line}", self.file)
+    }
+
+    fn table(&mut self, prefix: &str, scope: Option<&(&'static str, String)>, table: &DeTable<'_>) {
+        for (key, value) in table {
+            let name = match prefix {
+                "" => key.get_ref().to_string(),
+                prefix => format!("{prefix}.{}", key.get_ref()),
+            };
+            match value.get_ref() {
+                DeValue::Table(inner) => match NAMED.iter().find(|it| **it == name) {
+                    Some(named) if scope.is_none() => self.named(named, inner),
+                    _ => self.table(&name, scope, inner),
+                },
+                value => self.setting(key.span().start, scope, name, value),
+            }
+        }
+    }
+
+    fn named(&mut self, named: &'static str, table: &DeTable<'_>) {
+        for (key, value) in table {
+            match value.get_ref() {
+                DeValue::Table(inner) => {
+                    self.table("", Some(&(named, key.get_ref().to_string())), inner);
+                }
+                _ => {
+                    let place = self.place(key.span().start);
+                    let key = format!("{named}.{}", key.get_ref());
+                    self.problems.add(&place, &key, "must be a table, under one quoted name");
+                }
+            }
+        }
+    }
+
+    fn setting(
+        &mut self,
+        at: usize,
+        scope: Option<&(&'static str, String)>,
+        key: String,
+        value: &DeValue<'_>,
+    ) {
+        let place = self.place(at);
+        match text_of(value) {
+            Some(value) => self.entries.push(Entry { place, scope: scope.cloned(), key, value }),
+            None => {
+                self.problems.add(&place, &key, "takes text, a number, a boolean or a list of them")
+            }
+        }
+    }
+}
+
+fn text_of(value: &DeValue<'_>) -> Option<String> {
+    match value {
+        DeValue::String(text) => Some(text.to_string()),
+        DeValue::Integer(number) => {
+            i128::from_str_radix(number.as_str(), number.radix()).ok().map(|it| it.to_string())
+        }
+        DeValue::Float(number) => Some(number.as_str().to_owned()),
+        DeValue::Boolean(it) => Some(it.to_string()),
+        DeValue::Array(items) => {
+            let items: Option<Vec<String>> = items.iter().map(|it| text_of(it.get_ref())).collect();
+            items.map(|it| it.join(","))
+        }
+        DeValue::Datetime(_) | DeValue::Table(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, want: &[(&str, &str)]) {
+        let mut problems = Problems::default();
+        let entries = flatten_file("f", text, &mut problems);
+        assert_eq!(problems, Problems::default());
+        let got: Vec<(&str, &str)> =
+            entries.iter().map(|it| (it.key.as_str(), it.value.as_str())).collect();
+        assert_eq!(got, want);
+    }
+
+    #[test]
+    fn three_ways_of_writing_are_one_setting() {
+        for text in ["[log.retention]\nms = 1", "log.retention.ms = 1", "\"log.retention.ms\" = 1"]
+        {
+            check(text, &[("log.retention.ms", "1")]);
+        }
+    }
+
+    #[test]
+    fn a_list_is_kafkas_comma_text() {
+        check(
+            "process.roles = [\"broker\", \"controller\"]",
+            &[("process.roles", "broker,controller")],
+        );
+    }
+
+    #[test]
+    fn a_pattern_stays_one_key_and_its_settings_are_flattened() {
+        let mut problems = Problems::default();
+        let text =
+            "[klamm.topics.\"logs.*\"]\nretention.ms = 5\n\"klamm.transforms\" = [\"a\", \"b\"]";
+        let entries = flatten_file("f", text, &mut problems);
+        assert_eq!(problems, Problems::default());
+        assert!(entries.iter().all(|it| it.scope == Some(("klamm.topics", "logs.*".into()))));
+        assert_eq!(entries.len(), 2);
+    }
+
+    #[test]
+    fn what_is_no_toml_is_told_with_its_line() {
+        let mut problems = Problems::default();
+        flatten_file("f", "a = 1\nb = = 2", &mut problems);
+        assert_eq!(problems.0[0].place, "f:2");
+    }
+
+    #[test]
+    fn a_set_value_that_is_no_toml_is_text() {
+        let mut problems = Problems::default();
+        let entries = flatten_set("listeners=PLAINTEXT://127.0.0.1:0", &mut problems);
+        assert_eq!(entries[0].value, "PLAINTEXT://127.0.0.1:0");
+        assert_eq!(flatten_set("num.partitions=3", &mut problems)[0].value, "3");
+        assert_eq!(problems, Problems::default());
+    }
+}

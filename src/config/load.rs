@@ -1,0 +1,246 @@
+//! A node's settings from its file and `--set`, or everything that is wrong with them.
+
+use std::{collections::BTreeMap, path::Path};
+
+use super::{
+    Config, Pattern, Patterns, Problems, SinkConfig, SinkKind,
+    flatten::{Entry, flatten_file, flatten_set},
+    problem::nearest,
+    settings::{MEANINGLESS, NOT_SERVED, SETTINGS},
+    topic,
+};
+
+/// A checked configuration, and what to warn of once logging is set up.
+#[derive(Debug)]
+pub struct Loaded {
+    pub config: Config,
+    /// Settings of Kafka's that were accepted and do nothing here.
+    pub meaningless: Vec<String>,
+}
+
+impl Config {
+    /// Reads `file`, if there is one, and then `sets` (`KEY=VALUE`), which win.
+    ///
+    /// # Errors
+    ///
+    /// All problems at once, each with its line, the key and the nearest known key.
+    pub fn load(file: Option<&Path>, sets: &[String]) -> Result<Loaded, Problems> {
+        let mut problems = Problems::default();
+        let mut entries = Vec::new();
+        if let Some(file) = file {
+            let name = file.display().to_string();
+            match std::fs::read_to_string(file) {
+                Ok(text) => entries = flatten_file(&name, &text, &mut problems),
+                Err(error) => problems.add(&name, "", format_args!("cannot be read: {error}")),
+            }
+        }
+        for set in sets {
+            entries.extend(flatten_set(set, &mut problems));
+        }
+        Self::from_entries(&entries, problems)
+    }
+
+    fn from_entries(entries: &[Entry], problems: Problems) -> Result<Loaded, Problems> {
+        let mut loader = Loader {
+            config: Self::default(),
+            meaningless: Vec::new(),
+            sinks: BTreeMap::new(),
+            places: BTreeMap::new(),
+            problems,
+        };
+        for entry in entries {
+            loader.entry(entry);
+        }
+        loader.finish()
+    }
+}
+
+struct Loader {
+    config: Config,
+    meaningless: Vec<String>,
+    sinks: BTreeMap<String, BTreeMap<String, Entry>>,
+    /// Where each setting was set last.
+    places: BTreeMap<String, String>,
+    problems: Problems,
+}
+
+impl Loader {
+    fn entry(&mut self, entry: &Entry) {
+        match &entry.scope {
+            None => self.setting(entry),
+            Some(("klamm.topics", pattern)) => self.topic_pattern(pattern, entry),
+            Some(("klamm.groups", pattern)) => self.group_pattern(pattern, entry),
+            Some((_, sink)) => {
+                let settings = self.sinks.entry(sink.clone()).or_default();
+                settings.insert(entry.key.clone(), entry.clone());
+            }
+        }
+    }
+
+    fn problem(&mut self, entry: &Entry, reason: impl std::fmt::Display) {
+        let key = match &entry.scope {
+            None => entry.key.clone(),
+            Some((table, name)) => format!("{table}.\"{name}\".{}", entry.key),
+        };
+        self.problems.add(&entry.place, &key, reason);
+    }
+
+    fn setting(&mut self, entry: &Entry) {
+        self.places.insert(entry.key.clone(), entry.place.clone());
+        let key = entry.key.as_str();
+        if let Some(setting) = SETTINGS.iter().find(|it| it.key == key) {
+            if let Err(reason) = (setting.read)(&mut self.config, &entry.value) {
+                self.problem(entry, reason);
+            }
+        } else if let Some(outcome) = topic::read_broker_default(key, &entry.value) {
+            match outcome {
+                Ok((name, value)) => {
+                    self.config.topic_defaults.insert(name.into(), value);
+                }
+                Err(reason) => self.problem(entry, reason),
+            }
+        } else if MEANINGLESS.contains(&key) {
+            self.meaningless.push(key.into());
+        } else if NOT_SERVED.iter().any(|it| key.starts_with(it)) || key.contains(".ssl.") {
+            self.problem(entry, "is not served yet, and ignoring it would be unsafe");
+        } else {
+            let known = SETTINGS.iter().map(|it| it.key).chain(topic::broker_default_names());
+            self.problem(entry, unknown(key, known));
+        }
+    }
+
+    fn topic_pattern(&mut self, pattern: &str, entry: &Entry) {
+        match topic::validate(&entry.key, &entry.value) {
+            Ok(()) => insert(&mut self.config.topic_patterns, pattern, entry),
+            Err(reason) => self.problem(entry, reason),
+        }
+    }
+
+    fn group_pattern(&mut self, pattern: &str, entry: &Entry) {
+        if entry.key == "klamm.assignor" {
+            insert(&mut self.config.group_patterns, pattern, entry);
+        } else {
+            self.problem(entry, unknown(&entry.key, ["klamm.assignor"]));
+        }
+    }
+
+    fn finish(mut self) -> Result<Loaded, Problems> {
+        for (name, settings) in std::mem::take(&mut self.sinks) {
+            if let Some(sink) = self.sink(&name, &settings) {
+                self.config.alert.sinks.insert(name, sink);
+            }
+        }
+        self.contradictions();
+        if self.problems.0.is_empty() {
+            Ok(Loaded { config: self.config, meaningless: self.meaningless })
+        } else {
+            Err(self.problems)
+        }
+    }
+
+    fn sink(&mut self, name: &str, settings: &BTreeMap<String, Entry>) -> Option<SinkConfig> {
+        for entry in settings.values().filter(|it| !["type", "url"].contains(&it.key.as_str())) {
+            self.problem(entry, unknown(&entry.key, ["type", "url"]));
+        }
+        let place = settings.values().next()?.place.clone();
+        let key = format!("klamm.alert.sinks.\"{name}\"");
+        let kind = match settings.get("type").map(|it| it.value.as_str()) {
+            Some("alertmanager") => SinkKind::Alertmanager,
+            Some("webhook") => SinkKind::Webhook,
+            Some("log") => SinkKind::Log,
+            _ => {
+                self.problems.add(&place, &key, "needs a `type`: alertmanager, webhook or log");
+                return None;
+            }
+        };
+        let url = settings.get("url").map(|it| it.value.clone()).unwrap_or_default();
+        if kind != SinkKind::Log && !url.starts_with("http://") {
+            self.problems.add(&place, &key, "needs a `url` that begins with http://");
+            return None;
+        }
+        Some(SinkConfig { kind, url })
+    }
+
+    /// Settings that are good alone and not together.
+    fn contradictions(&mut self) {
+        for (key, reason) in super::check::contradictions(&self.config) {
+            let place = self.places.get(key).map_or("default", String::as_str).to_owned();
+            self.problems.add(&place, key, reason);
+        }
+    }
+}
+
+fn insert(patterns: &mut Patterns, pattern: &str, entry: &Entry) {
+    let settings = match patterns.0.iter_mut().position(|it| it.pattern == pattern) {
+        Some(index) => patterns.0.get_mut(index),
+        None => {
+            patterns.0.push(Pattern { pattern: pattern.into(), settings: BTreeMap::new() });
+            patterns.0.last_mut()
+        }
+    };
+    if let Some(pattern) = settings {
+        pattern.settings.insert(entry.key.clone(), entry.value.clone());
+    }
+}
+
+fn unknown<'a>(key: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    match nearest(key, known) {
+        Some(near) => format!("is no setting; did you mean `{near}`?"),
+        None => "is no setting; `klamm config --print-defaults` lists all".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load(text: &str) -> Result<Loaded, Problems> {
+        let mut problems = Problems::default();
+        let entries = flatten_file("k.toml", text, &mut problems);
+        Config::from_entries(&entries, problems)
+    }
+
+    #[test]
+    fn every_problem_is_told_at_once_with_its_line() {
+        let text = "num.partition = 3\nnode.id = \"one\"\n[klamm.groups.\"a*\"]\nassignor = \"x\"\n\
+                    [klamm.alert.sinks.am]\nurl = \"x\"\n";
+        let problems = load(text).unwrap_err().to_string();
+        for want in [
+            "k.toml:1: num.partition: is no setting; did you mean `num.partitions`?",
+            "k.toml:2: node.id: `one` is not a whole number",
+            "k.toml:4: klamm.groups.\"a*\".assignor: is no setting; did you mean `klamm.assignor`?",
+            "needs a `type`: alertmanager, webhook or log",
+        ] {
+            assert!(problems.contains(want), "{want}\nin\n{problems}");
+        }
+    }
+
+    #[test]
+    fn settings_reach_their_fields() {
+        let text = "listeners = [\"PLAINTEXT://127.0.0.1:0\"]\nnum.partitions = 7\nlog.dirs = \"a,b\"\n\
+                    [klamm.groups.\"g?\"]\nklamm.assignor = \"sticky\"\n\
+                    [klamm.alert.sinks.am]\ntype = \"alertmanager\"\nurl = \"http://127.0.0.1:9093\"";
+        let config = load(text).unwrap().config;
+        assert_eq!(config.net.listeners[0].port, 0);
+        assert_eq!(config.node.num_partitions, 7);
+        assert_eq!(config.log.dirs.len(), 2);
+        assert_eq!(config.group_patterns.find("g1").unwrap()["klamm.assignor"], "sticky");
+        assert_eq!(config.alert.sinks["am"].kind, SinkKind::Alertmanager);
+    }
+
+    #[test]
+    fn what_means_nothing_here_is_accepted_and_what_would_be_unsafe_is_not() {
+        assert_eq!(load("num.io.threads = 8").unwrap().meaningless, ["num.io.threads"]);
+        assert!(load("sasl.enabled.mechanisms = \"PLAIN\"").is_err());
+    }
+
+    #[test]
+    fn settings_that_contradict_each_other_are_refused() {
+        let text = "group.min.session.timeout.ms = 90\ngroup.max.session.timeout.ms = 80";
+        let problems = load(text).unwrap_err().to_string();
+        assert!(
+            problems.contains("k.toml:1: group.min.session.timeout.ms: 90 is above"),
+            "{problems}"
+        );
+    }
+}

@@ -1,0 +1,262 @@
+//! The table of a node's settings: name, meaning, where its value lives, and its lowest value.
+
+use super::{Config, value::Value};
+
+/// One setting of the file.
+pub struct Setting {
+    /// Kafka's name, or one that begins with `klamm.`.
+    pub key: &'static str,
+    /// What it means, in a sentence or two.
+    pub doc: &'static str,
+    pub(super) read: fn(&mut Config, &str) -> Result<(), String>,
+    pub(super) show: fn(&Config) -> String,
+}
+
+macro_rules! setting {
+    ($key:literal, $($field:ident).+, $doc:literal) => {
+        Setting {
+            key: $key,
+            doc: $doc,
+            read: |config, text| {
+                config.$($field).+ = Value::read(text)?;
+                Ok(())
+            },
+            show: |config| config.$($field).+.show(),
+        }
+    };
+    ($key:literal, $($field:ident).+ >= $min:literal, $doc:literal) => {
+        Setting {
+            key: $key,
+            doc: $doc,
+            read: |config, text| {
+                let value = Value::read(text)?;
+                if value < $min {
+                    return Err(format!("{value} is below {}", $min));
+                }
+                config.$($field).+ = value;
+                Ok(())
+            },
+            show: |config| config.$($field).+.show(),
+        }
+    };
+}
+
+/// Every setting, in the order in which `klamm config --print-defaults` shows them.
+pub const SETTINGS: &[Setting] = &[
+    setting!("node.id", node.id, "Number of this node in its cluster."),
+    setting!(
+        "process.roles",
+        node.process_roles,
+        "What this node does. One node is both broker and controller."
+    ),
+    setting!("broker.rack", node.rack, "Rack of this node, told to clients and assignors."),
+    setting!(
+        "listeners",
+        net.listeners,
+        "Where Kafka clients connect, as NAME://HOST:PORT. Port 0 picks a free one; the ready line tells it."
+    ),
+    setting!(
+        "advertised.listeners",
+        net.advertised_listeners,
+        "Addresses that clients are told, one for each listener's name. Empty: the listeners as bound."
+    ),
+    setting!(
+        "listener.security.protocol.map",
+        net.security_protocol_map,
+        "NAME:PROTOCOL for listeners whose name is no protocol. PLAINTEXT is the only protocol served."
+    ),
+    setting!(
+        "controller.quorum.voters",
+        node.controller_quorum_voters,
+        "ID@HOST:PORT of the voters of the metadata quorum. One voter, this node, needs none."
+    ),
+    setting!(
+        "controller.listener.names",
+        node.controller_listener_names,
+        "Listeners that only controllers use. They are not opened while there is one voter."
+    ),
+    setting!(
+        "inter.broker.listener.name",
+        node.inter_broker_listener_name,
+        "The listener that other brokers use; it must be one of the listeners."
+    ),
+    setting!(
+        "socket.request.max.bytes",
+        net.request_max_bytes >= 1024,
+        "Largest request, in bytes."
+    ),
+    setting!(
+        "connections.max.idle.ms",
+        net.connections_max_idle_ms >= 1,
+        "A connection without a request for so long is closed."
+    ),
+    setting!(
+        "max.connections",
+        net.max_connections >= 1,
+        "Connections that this node holds at a time."
+    ),
+    setting!(
+        "klamm.request.inflight.max.bytes",
+        net.request_inflight_max_bytes >= 1_048_576,
+        "Request bytes that all connections together may hold; a reader above it waits."
+    ),
+    setting!(
+        "klamm.http.listen",
+        net.http_listen,
+        "HOST:PORT of the admin HTTP server: /health/live, /health/ready, /metrics, /v1/plugins."
+    ),
+    setting!(
+        "log.dirs",
+        log.dirs,
+        "Folders for partitions. The first also holds the metadata log and the plugins' compile cache."
+    ),
+    setting!(
+        "log.retention.check.interval.ms",
+        log.retention_check_interval_ms >= 1,
+        "How often retention looks for segments to delete."
+    ),
+    setting!(
+        "producer.id.expiration.ms",
+        log.producer_id_expiration_ms >= 1,
+        "How long a silent producer's id is remembered."
+    ),
+    setting!(
+        "klamm.decompressed.max.bytes",
+        log.decompressed_max_bytes >= 1024,
+        "Most that one batch may expand to wherever the broker decompresses."
+    ),
+    setting!(
+        "auto.create.topics.enable",
+        node.auto_create_topics_enable,
+        "Whether asking for an unknown topic makes it."
+    ),
+    setting!("delete.topic.enable", node.delete_topic_enable, "Whether topics can be deleted."),
+    setting!(
+        "num.partitions",
+        node.num_partitions >= 1,
+        "Partitions of a topic whose creator does not say."
+    ),
+    setting!(
+        "default.replication.factor",
+        node.default_replication_factor >= 1,
+        "Replicas of a topic whose creator does not say."
+    ),
+    setting!(
+        "group.min.session.timeout.ms",
+        group.min_session_timeout_ms >= 1,
+        "Shortest session timeout that a member may ask for."
+    ),
+    setting!(
+        "group.max.session.timeout.ms",
+        group.max_session_timeout_ms >= 1,
+        "Longest session timeout that a member may ask for."
+    ),
+    setting!(
+        "group.initial.rebalance.delay.ms",
+        group.initial_rebalance_delay_ms,
+        "How long an empty group waits for more members before its first rebalance."
+    ),
+    setting!(
+        "group.max.size",
+        group.max_size >= 1,
+        "Members that a group may have. Kafka has no limit unless told to; Klamm always has one."
+    ),
+    setting!(
+        "offsets.topic.num.partitions",
+        group.offsets_topic_num_partitions >= 1,
+        "Partitions of __consumer_offsets when it is made."
+    ),
+    setting!(
+        "offsets.retention.minutes",
+        group.offsets_retention_minutes >= 1,
+        "How long offsets of a group without members are kept."
+    ),
+    setting!(
+        "offsets.retention.check.interval.ms",
+        group.offsets_retention_check_interval_ms >= 1,
+        "How often expired offsets are looked for."
+    ),
+    setting!(
+        "offset.metadata.max.bytes",
+        group.offset_metadata_max_bytes,
+        "Longest text that a client may store with an offset."
+    ),
+    setting!(
+        "klamm.assignor.protocols",
+        group.assignor_protocols,
+        "Classic protocols that an assignor plugin may answer for. `stream` and other types are never touched."
+    ),
+    setting!(
+        "klamm.assignor.rebalance.interval.ms",
+        group.assignor_rebalance_interval_ms,
+        "A reloaded or changed assignor rebalances a group at most this often."
+    ),
+    setting!("klamm.plugin.dir", plugin.dir, "The watched folder of plugins; it need not exist."),
+    setting!(
+        "klamm.plugin.call.timeout.ms",
+        plugin.call_timeout_ms >= 1,
+        "Longest that a call of a plugin may take."
+    ),
+    setting!(
+        "klamm.plugin.load.timeout.ms",
+        plugin.load_timeout_ms >= 1,
+        "Longest that loading a plugin may take, its compilation not counted."
+    ),
+    setting!(
+        "klamm.plugin.memory.max.bytes",
+        plugin.memory_max_bytes >= 1_048_576,
+        "Most memory of one instance of a plugin."
+    ),
+    setting!("klamm.plugin.file.max.bytes", plugin.file_max_bytes >= 1024, "Largest plugin file."),
+    setting!(
+        "klamm.plugin.threads",
+        plugin.threads,
+        "Threads that run plugins; 0: as many as there are cores, at least 2."
+    ),
+    setting!(
+        "klamm.plugin.rescan.interval.ms",
+        plugin.rescan_interval_ms >= 10,
+        "How often the plugin folder is looked at, besides when the system tells of a change."
+    ),
+];
+
+/// Settings of Kafka's that have no meaning here: accepted, with one warning for all.
+pub(super) const MEANINGLESS: &[&str] = &[
+    "background.threads",
+    "compression.gzip.level",
+    "compression.lz4.level",
+    "compression.zstd.level",
+    "group.coordinator.threads",
+    "log.cleaner.backoff.ms",
+    "log.cleaner.dedupe.buffer.size",
+    "log.cleaner.enable",
+    "log.cleaner.io.buffer.load.factor",
+    "log.cleaner.io.buffer.size",
+    "log.cleaner.io.max.bytes.per.second",
+    "log.cleaner.threads",
+    "log.dir.failure.timeout.ms",
+    "metadata.log.dir",
+    "metric.reporters",
+    "metrics.num.samples",
+    "metrics.recording.level",
+    "metrics.sample.window.ms",
+    "num.io.threads",
+    "num.network.threads",
+    "num.recovery.threads.per.data.dir",
+    "num.replica.fetchers",
+    "offsets.load.buffer.size",
+    "offsets.topic.compression.codec",
+    "offsets.topic.replication.factor",
+    "offsets.topic.segment.bytes",
+    "queued.max.requests",
+    "socket.listen.backlog.size",
+    "socket.receive.buffer.bytes",
+    "socket.send.buffer.bytes",
+    "transaction.state.log.min.isr",
+    "transaction.state.log.num.partitions",
+    "transaction.state.log.replication.factor",
+];
+
+/// Beginnings of settings of Kafka's that this version does not serve: refused, since ignoring them would be unsafe.
+pub(super) const NOT_SERVED: &[&str] =
+    &["ssl.", "sasl.", "authorizer.", "super.users", "quota.", "remote.log.", "zookeeper."];

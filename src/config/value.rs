@@ -1,0 +1,149 @@
+//! Values of settings: from text and back to the text that `--print-defaults` shows.
+
+use std::{fmt::Display, path::PathBuf, str::FromStr};
+
+use super::Listener;
+use crate::base::BrokerId;
+
+/// A type that a setting can have.
+pub(super) trait Value: Sized {
+    /// # Errors
+    ///
+    /// What is wrong, as a person should read it.
+    fn read(text: &str) -> Result<Self, String>;
+
+    /// As TOML.
+    fn show(&self) -> String;
+}
+
+macro_rules! number {
+    ($($number:ty),*) => {$(
+        impl Value for $number {
+            fn read(text: &str) -> Result<Self, String> {
+                parse(text, concat!("a whole number from ", stringify!($number), "'s range"))
+            }
+
+            fn show(&self) -> String {
+                self.to_string()
+            }
+        }
+    )*};
+}
+number!(i16, i32, i64, u16, u64, usize);
+
+fn parse<T: FromStr>(text: &str, wanted: impl Display) -> Result<T, String> {
+    text.trim().parse().map_err(|_| format!("`{text}` is not {wanted}"))
+}
+
+impl Value for bool {
+    fn read(text: &str) -> Result<Self, String> {
+        parse(&text.to_ascii_lowercase(), "true or false")
+    }
+
+    fn show(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl Value for String {
+    fn read(text: &str) -> Result<Self, String> {
+        Ok(text.to_owned())
+    }
+
+    fn show(&self) -> String {
+        toml::Value::String(self.clone()).to_string()
+    }
+}
+
+impl Value for PathBuf {
+    fn read(text: &str) -> Result<Self, String> {
+        if text.is_empty() { Err("must not be empty".into()) } else { Ok(text.into()) }
+    }
+
+    fn show(&self) -> String {
+        self.to_string_lossy().into_owned().show()
+    }
+}
+
+impl Value for BrokerId {
+    fn read(text: &str) -> Result<Self, String> {
+        i32::read(text).map(Self)
+    }
+
+    fn show(&self) -> String {
+        self.0.show()
+    }
+}
+
+/// Empty text is `None`.
+impl<T: Value> Value for Option<T> {
+    fn read(text: &str) -> Result<Self, String> {
+        if text.is_empty() { Ok(None) } else { T::read(text).map(Some) }
+    }
+
+    fn show(&self) -> String {
+        self.as_ref().map_or_else(|| "\"\"".into(), T::show)
+    }
+}
+
+/// Comma text; blanks around items do not count, and an empty text is an empty list.
+impl<T: Value> Value for Vec<T> {
+    fn read(text: &str) -> Result<Self, String> {
+        text.split(',').map(str::trim).filter(|it| !it.is_empty()).map(T::read).collect()
+    }
+
+    fn show(&self) -> String {
+        format!("[{}]", self.iter().map(T::show).collect::<Vec<_>>().join(", "))
+    }
+}
+
+impl Value for Listener {
+    fn read(text: &str) -> Result<Self, String> {
+        let wanted = || format!("`{text}` is not NAME://HOST:PORT");
+        let (name, address) = text.split_once("://").ok_or_else(wanted)?;
+        let (host, port) = address.rsplit_once(':').ok_or_else(wanted)?;
+        let port = port.parse().map_err(|_| wanted())?;
+        if name.is_empty() {
+            return Err(wanted());
+        }
+        let host = host.trim_start_matches('[').trim_end_matches(']');
+        Ok(Self { name: name.to_ascii_uppercase(), host: host.into(), port })
+    }
+
+    fn show(&self) -> String {
+        format!("\"{self}\"")
+    }
+}
+
+impl Display for Listener {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { name, host, port } = self;
+        if host.contains(':') {
+            write!(f, "{name}://[{host}]:{port}")
+        } else {
+            write!(f, "{name}://{host}:{port}")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_listener_is_read_and_shown_as_kafka_writes_it() {
+        for text in ["PLAINTEXT://127.0.0.1:9092", "EDGE://[::1]:0", "PLAINTEXT://:9092"] {
+            assert_eq!(Listener::read(text).unwrap().to_string(), text);
+        }
+        for text in ["127.0.0.1:9092", "PLAINTEXT://host", "://a:1", "PLAINTEXT://h:70000"] {
+            assert!(Listener::read(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_number_out_of_range_is_refused() {
+        assert!(i32::read("3000000000").is_err());
+        assert!(usize::read("-1").is_err());
+        assert!(u16::read("ten").is_err());
+    }
+}
