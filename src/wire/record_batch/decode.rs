@@ -4,9 +4,8 @@ use std::ops::Range;
 
 use bytes::Bytes;
 
-use super::{
-    Batch, BatchError, BatchHeader, Compression, HEADER_BYTES, decompress, varint::Reader,
-};
+use super::{Batch, BatchError, BatchHeader, Compression, HEADER_BYTES, decompress};
+use crate::wire::reader::Reader;
 
 /// A record of seven fields of one byte each: length, attributes, two deltas, null key, null value, no headers.
 const RECORD_BYTES_MIN: usize = 7;

@@ -1,68 +1,5 @@
 //! Zigzag variable-length integers, as records use them: seven bits a byte, the lowest first, the sign in bit 0.
-//!
-//! Rule: reading never goes past the slice and never fails loudly; `None` says that the bytes are no such integer.
-
-/// Most bytes of a 32-bit and of a 64-bit integer.
-const VARINT_BYTES_MAX: usize = 5;
-const VARLONG_BYTES_MAX: usize = 10;
-
-/// A position in bytes that a stranger sent.
-pub(super) struct Reader<'a> {
-    data: &'a [u8],
-    at: usize,
-}
-
-impl<'a> Reader<'a> {
-    pub(super) fn new(data: &'a [u8]) -> Self {
-        Self { data, at: 0 }
-    }
-
-    /// Bytes read so far.
-    pub(super) fn position(&self) -> usize {
-        self.at
-    }
-
-    pub(super) fn remaining(&self) -> usize {
-        self.data.len() - self.at
-    }
-
-    pub(super) fn u8(&mut self) -> Option<u8> {
-        let byte = *self.data.get(self.at)?;
-        self.at += 1;
-        Some(byte)
-    }
-
-    /// The next `length` bytes.
-    pub(super) fn take(&mut self, length: usize) -> Option<&'a [u8]> {
-        let end = self.at.checked_add(length)?;
-        let taken = self.data.get(self.at..end)?;
-        self.at = end;
-        Some(taken)
-    }
-
-    pub(super) fn varint(&mut self) -> Option<i32> {
-        // Bits beyond the 32nd are dropped, as Kafka's `ByteUtils.readVarint` drops them.
-        let raw = self.unsigned(VARINT_BYTES_MAX)? as u32;
-        Some((raw >> 1) as i32 ^ -((raw & 1) as i32))
-    }
-
-    pub(super) fn varlong(&mut self) -> Option<i64> {
-        let raw = self.unsigned(VARLONG_BYTES_MAX)?;
-        Some((raw >> 1) as i64 ^ -((raw & 1) as i64))
-    }
-
-    fn unsigned(&mut self, bytes_max: usize) -> Option<u64> {
-        let mut value = 0;
-        for index in 0..bytes_max {
-            let byte = self.u8()?;
-            value |= u64::from(byte & 0x7f) << (7 * index);
-            if byte & 0x80 == 0 {
-                return Some(value);
-            }
-        }
-        None
-    }
-}
+//! [`Reader`](crate::wire::reader::Reader) reads them.
 
 pub(super) fn put_varint(out: &mut Vec<u8>, value: i32) {
     put_varlong(out, value.into());
@@ -92,6 +29,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::wire::reader::Reader;
 
     #[track_caller]
     fn check(value: i32, want: &[u8]) {
@@ -110,15 +48,6 @@ mod tests {
         check(64, &[0x80, 0x01]);
         check(i32::MAX, &[0xfe, 0xff, 0xff, 0xff, 0x0f]);
         check(i32::MIN, &[0xff, 0xff, 0xff, 0xff, 0x0f]);
-    }
-
-    #[test]
-    fn an_integer_that_never_ends_or_ends_early_is_none() {
-        assert_eq!(Reader::new(&[0x80; 6]).varint(), None);
-        assert_eq!(Reader::new(&[0x80; 11]).varlong(), None);
-        assert_eq!(Reader::new(&[0x80]).varint(), None);
-        assert_eq!(Reader::new(&[]).varlong(), None);
-        assert_eq!(Reader::new(&[1, 2]).take(usize::MAX), None);
     }
 
     proptest! {
