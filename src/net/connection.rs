@@ -196,9 +196,8 @@ async fn write_all(
 ) -> Result<(), End> {
     while frame.has_remaining() {
         let written = timeout(stall, writer.write_buf(&mut frame)).await;
-        match written.map_err(|_| End::Stalled("an answer was not taken"))?? {
-            0 => return Err(End::Io(io::ErrorKind::WriteZero.into())),
-            _ => {}
+        if written.map_err(|_| End::Stalled("an answer was not taken"))?? == 0 {
+            return Err(End::Io(io::ErrorKind::WriteZero.into()));
         }
     }
     Ok(())

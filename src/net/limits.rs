@@ -37,8 +37,8 @@ impl Limits {
             inflight_max_bytes: config.request_inflight_max_bytes.clamp(1, PERMITS_MAX),
             connections_max: config.max_connections.clamp(1, Semaphore::MAX_PERMITS),
             idle: Duration::from_millis(config.connections_max_idle_ms),
-            body: Duration::from_secs(60),
-            write_stall: Duration::from_secs(60),
+            body: Duration::from_mins(1),
+            write_stall: Duration::from_mins(1),
             stop_grace: Duration::from_secs(5),
         }
     }
