@@ -3,8 +3,8 @@
 //! No `match` here has a wildcard arm: a new variant does not compile until someone has decided what clients are told.
 
 use crate::{
-    base::ErrorCode, log::LogError, quorum::QuorumError, replica::ReplicaError,
-    wire::record_batch::BatchError,
+    base::ErrorCode, log::LogError, produce::ProduceError, quorum::QuorumError,
+    replica::ReplicaError, wire::record_batch::BatchError,
 };
 
 impl From<LogError> for ErrorCode {
@@ -41,6 +41,25 @@ impl From<QuorumError> for ErrorCode {
             QuorumError::NotController => Self::NotController,
             QuorumError::Storage(_) => Self::KafkaStorageError,
             QuorumError::Stopped => Self::BrokerNotAvailable,
+        }
+    }
+}
+
+impl From<ProduceError> for ErrorCode {
+    fn from(error: ProduceError) -> Self {
+        match error {
+            ProduceError::Batch(error) => error.into(),
+            ProduceError::InvalidRequest(_) | ProduceError::Refused { .. } => Self::InvalidRecord,
+            ProduceError::Transactional => Self::InvalidTxnState,
+            ProduceError::TooLarge { .. } => Self::MessageTooLarge,
+            ProduceError::InvalidTimestamp(_) => Self::InvalidTimestamp,
+            // Retriable, and nothing was stored: the producer sends the same batch again.
+            ProduceError::HookFailed(_) | ProduceError::Unfinished | ProduceError::Busy => {
+                Self::NotEnoughReplicas
+            }
+            // Retriable, and the producer may neither renumber nor give up the batch.
+            ProduceError::NotEverywhere(_) => Self::NotEnoughReplicasAfterAppend,
+            ProduceError::Replica(error) => error.into(),
         }
     }
 }
