@@ -3,7 +3,7 @@
 
 use std::{io, path::PathBuf, sync::Arc};
 
-use super::{checkpoint, file::Disk};
+use super::{LogError, checkpoint, file::Disk};
 use crate::base::{LeaderEpoch, Offset};
 
 const FILE_NAME: &str = "leader-epoch-checkpoint";
@@ -20,59 +20,68 @@ pub(super) struct LeaderEpochs {
     disk: Arc<dyn Disk>,
     path: PathBuf,
     starts: Vec<EpochStart>,
+    /// Not stored yet.
+    changed: bool,
 }
 
 impl LeaderEpochs {
     pub(super) fn empty(disk: &Arc<dyn Disk>, dir: &std::path::Path) -> Self {
-        Self { disk: Arc::clone(disk), path: dir.join(FILE_NAME), starts: Vec::new() }
+        Self { disk: Arc::clone(disk), path: dir.join(FILE_NAME), starts: Vec::new(), changed: false }
     }
 
     /// Reads the file. `false` if there is none or it is damaged: the batches then have to tell.
-    pub(super) fn load(&mut self) -> io::Result<bool> {
-        let Some(bytes) = self.disk.read_small(&self.path)? else { return Ok(false) };
+    pub(super) fn load(&mut self) -> Result<bool, LogError> {
+        let bytes = self.disk.read_small(&self.path);
+        let bytes = bytes.map_err(LogError::storage("read", &self.path))?;
+        let Some(bytes) = bytes else { return Ok(false) };
         let starts = checkpoint::decode(&bytes, parse);
         let is_whole = starts.is_some();
         self.starts = starts.unwrap_or_default();
         Ok(is_whole)
     }
 
-    /// Notes that `epoch` begins at `start_offset`, in memory; whether that is new.
-    pub(super) fn note(&mut self, epoch: LeaderEpoch, start_offset: Offset) -> bool {
+    /// Notes that `epoch` begins at `start_offset`, if it is newer than all others.
+    pub(super) fn note(&mut self, epoch: LeaderEpoch, start_offset: Offset) {
         if epoch.0 < 0 || self.starts.last().is_some_and(|last| epoch <= last.epoch) {
-            return false;
+            return;
         }
         // An epoch that got no record leaves no trace.
         self.starts.retain(|it| it.start_offset < start_offset);
         self.starts.push(EpochStart { epoch, start_offset });
-        true
+        self.changed = true;
     }
 
-    pub(super) fn store(&self) -> io::Result<()> {
+    /// Writes the file, if it does not say the same already.
+    pub(super) fn store(&mut self) -> Result<(), LogError> {
+        if self.changed {
+            self.write().map_err(LogError::storage("write", &self.path))?;
+            self.changed = false;
+        }
+        Ok(())
+    }
+
+    fn write(&self) -> io::Result<()> {
         let lines = self.starts.iter().map(|it| format!("{} {}", it.epoch.0, it.start_offset.0));
         self.disk.replace(&self.path, &checkpoint::encode(lines), true)
     }
 
-    pub(super) fn path(&self) -> &std::path::Path {
-        &self.path
-    }
-
-    /// Forgets epochs that begin at or after `end`; whether there were any.
-    pub(super) fn truncate_from(&mut self, end: Offset) -> bool {
+    /// Forgets epochs that begin at or after `end`.
+    pub(super) fn truncate_from(&mut self, end: Offset) {
         let before = self.starts.len();
         self.starts.retain(|it| it.start_offset < end);
-        self.starts.len() != before
+        self.changed |= self.starts.len() != before;
     }
 
-    /// Forgets epochs that ended before `start`, and lets the one that spans it begin there; whether that changed anything.
-    pub(super) fn truncate_to(&mut self, start: Offset) -> bool {
+    /// Forgets epochs that ended before `start`, and lets the one that spans it begin there.
+    pub(super) fn truncate_to(&mut self, start: Offset) {
         let spanning = self.starts.iter().rposition(|it| it.start_offset <= start).unwrap_or(0);
         self.starts.drain(..spanning);
-        match self.starts.first_mut() {
-            Some(first) if first.start_offset < start => {
-                first.start_offset = start;
-                true
-            }
-            _ => spanning > 0,
+        self.changed |= spanning > 0;
+        if let Some(first) = self.starts.first_mut()
+            && first.start_offset < start
+        {
+            first.start_offset = start;
+            self.changed = true;
         }
     }
 
@@ -141,16 +150,16 @@ mod tests {
     fn an_epoch_without_records_leaves_no_trace() {
         let mut epochs = epochs(&[(1, 0), (2, 5), (3, 5)]);
         assert_eq!(epochs.end_offset_for(LeaderEpoch(2), Offset(9)), Some((LeaderEpoch(1), Offset(5))));
-        assert!(!epochs.note(LeaderEpoch(3), Offset(8)), "only a newer epoch begins");
+        epochs.note(LeaderEpoch(3), Offset(8));
+        assert_eq!(epochs.starts.len(), 2, "only a newer epoch begins");
     }
 
     #[test]
     fn truncation_at_either_end_keeps_the_epoch_that_spans_it() {
         let mut front = epochs(&[(1, 0), (2, 10), (3, 20)]);
-        assert!(front.truncate_to(Offset(15)));
+        front.truncate_to(Offset(15));
         assert_eq!(front.starts[0], EpochStart { epoch: LeaderEpoch(2), start_offset: Offset(15) });
-        assert!(!front.truncate_to(Offset(15)));
-        assert!(front.truncate_from(Offset(20)));
+        front.truncate_from(Offset(20));
         assert_eq!(front.latest(), Some(LeaderEpoch(2)));
     }
 }

@@ -237,11 +237,8 @@ impl Log {
         context: &AppendContext,
     ) -> Result<(), LogError> {
         let segment = self.segment_for(writer, stamped, context.now)?;
-        if let Some(first) = stamped.first()
-            && writer.epochs.note(context.leader_epoch, first.header.base_offset)
-        {
-            writer.epochs.store().map_err(LogError::storage("write", writer.epochs.path()))?;
-        }
+        writer.epochs.note(context.leader_epoch, self.log_end_offset());
+        writer.epochs.store()?;
         let mut slices: Vec<_> = stamped
             .iter()
             .flat_map(|it| [IoSlice::new(&it.head), IoSlice::new(&it.rest)])

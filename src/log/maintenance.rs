@@ -120,9 +120,8 @@ impl Log {
         for segment in segments {
             writer.deleted.push((due, segment.mark_deleted()?));
         }
-        if writer.epochs.truncate_to(log_start) {
-            writer.epochs.store().map_err(LogError::storage("write", writer.epochs.path()))?;
-        }
+        writer.epochs.truncate_to(log_start);
+        writer.epochs.store()?;
         self.remove_snapshots_before(log_start)
     }
 

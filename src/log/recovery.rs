@@ -51,16 +51,14 @@ impl Loader<'_> {
         let names = self.disk.list(self.dir).map_err(LogError::storage("list", self.dir))?;
         self.remove_left_overs(&names)?;
         let mut epochs = LeaderEpochs::empty(self.disk, self.dir);
-        let epochs_known = epochs.load().map_err(LogError::storage("read", epochs.path()))?;
+        let epochs_known = epochs.load()?;
         let segments = self.load_segments(&offsets(&names, file_name::LOG), epochs_known, &mut epochs)?;
         let log_end = match segments.last() {
             Some(active) => end_of(active)?,
             None => Offset(0),
         };
-        let epochs_cut = epochs.truncate_from(log_end);
-        if epochs_cut || !epochs_known && epochs.latest().is_some() || !self.opening.clean {
-            epochs.store().map_err(LogError::storage("write", epochs.path()))?;
-        }
+        epochs.truncate_from(log_end);
+        epochs.store()?;
         let producers = self.load_producers(&offsets(&names, file_name::SNAPSHOT), &segments, log_end)?;
         Ok(Loaded { segments, producers, epochs, log_end })
     }
@@ -170,7 +168,6 @@ impl Loader<'_> {
         tracing::warn!(segment = %path.display(), size, end, "cut a torn tail off a segment");
         segment.set_size(end);
         file.truncate(end).map_err(LogError::storage("truncate", &path))?;
-        file.sync().map_err(LogError::storage("fsync", &path))?;
         Ok(false)
     }
 

@@ -47,7 +47,7 @@ fn a_batch_larger_than_a_segment_is_refused() {
 
 #[test]
 fn a_segment_rolls_by_size_age_and_full_index() {
-    let small = LogSettings { segment_bytes: 400, ..settings() };
+    let small = LogSettings { segment_bytes: 200, ..settings() };
     let aged = LogSettings { segment_ms: 10, ..settings() };
     let indexed =
         LogSettings { segment_index_bytes: 24, index_interval_bytes: 0, ..settings() };

@@ -109,7 +109,7 @@ fn damaged_companions_are_built_anew() {
 fn segments_behind_a_torn_one_are_removed() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("t-0");
-    let log = open(&path, LogSettings { segment_bytes: 300, ..settings() });
+    let log = open(&path, LogSettings { segment_bytes: 200, ..settings() });
     for _ in 0..9 {
         append(&log, &Sent::records(2)).unwrap();
     }
@@ -134,7 +134,7 @@ fn segments_behind_a_torn_one_are_removed() {
 fn recovery_begins_at_the_recovery_point() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("t-0");
-    let log = open(&path, LogSettings { segment_bytes: 300, ..settings() });
+    let log = open(&path, LogSettings { segment_bytes: 200, ..settings() });
     for _ in 0..9 {
         append(&log, &Sent::records(2)).unwrap();
     }
