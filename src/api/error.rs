@@ -15,7 +15,11 @@ impl From<LogError> for ErrorCode {
             LogError::InvalidProducerEpoch { .. } => Self::InvalidProducerEpoch,
             LogError::RecordListTooLarge { .. } => Self::RecordListTooLarge,
             // Retriable on purpose: another replica has an intact copy.
-            LogError::CorruptBatch { .. } | LogError::Storage { .. } => Self::KafkaStorageError,
+            LogError::CorruptBatch { .. }
+            | LogError::Storage { .. }
+            | LogError::Offline(_)
+            | LogError::DirectoryRefused { .. } => Self::KafkaStorageError,
+            LogError::Closed(_) => Self::NotLeaderOrFollower,
         }
     }
 }
