@@ -3,8 +3,8 @@
 //! No `match` here has a wildcard arm: a new variant does not compile until someone has decided what clients are told.
 
 use crate::{
-    base::ErrorCode, log::LogError, produce::ProduceError, quorum::QuorumError,
-    replica::ReplicaError, wire::record_batch::BatchError,
+    base::ErrorCode, controller::ControllerError, log::LogError, produce::ProduceError,
+    quorum::QuorumError, replica::ReplicaError, wire::record_batch::BatchError,
 };
 
 impl From<LogError> for ErrorCode {
@@ -45,6 +45,25 @@ impl From<QuorumError> for ErrorCode {
             QuorumError::NotController => Self::NotController,
             QuorumError::Storage(_) => Self::KafkaStorageError,
             QuorumError::Stopped => Self::BrokerNotAvailable,
+            QuorumError::ProducerIdsExhausted => Self::UnknownServerError,
+        }
+    }
+}
+
+impl From<&ControllerError> for ErrorCode {
+    fn from(error: &ControllerError) -> Self {
+        match error {
+            ControllerError::InvalidRequest(_) => Self::InvalidRequest,
+            ControllerError::InvalidTopic(_) => Self::InvalidTopicException,
+            ControllerError::TopicExists(_) => Self::TopicAlreadyExists,
+            ControllerError::UnknownTopic => Self::UnknownTopicOrPartition,
+            ControllerError::UnknownTopicId => Self::UnknownTopicId,
+            ControllerError::InvalidPartitions(_) => Self::InvalidPartitions,
+            ControllerError::InvalidReplicationFactor(_) => Self::InvalidReplicationFactor,
+            ControllerError::InvalidReplicaAssignment(_) => Self::InvalidReplicaAssignment,
+            ControllerError::InvalidConfig(_) => Self::InvalidConfig,
+            ControllerError::TooLarge => Self::PolicyViolation,
+            ControllerError::ProducerIdsExhausted => Self::UnknownServerError,
         }
     }
 }
