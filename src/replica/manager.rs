@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{FetchParams, FetchedPartition, Partition, ReplicaError};
 use crate::{
-    base::{LeaderEpoch, TopicId, TopicPartition},
+    base::{LeaderEpoch, TopicId, TopicName, TopicPartition},
     config::Config,
     metadata::MetadataImage,
     telemetry::Metrics,
@@ -40,6 +40,12 @@ impl ReplicaManager {
     /// Whether a name still means this topic.
     pub fn topic_id(&self, topic_partition: &TopicPartition) -> Option<TopicId> {
         let _ = topic_partition;
+        todo!()
+    }
+
+    /// Partitions that a topic has; 0 for one that does not exist.
+    pub fn partition_count(&self, topic: &TopicName) -> u32 {
+        let _ = topic;
         todo!()
     }
 

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::BatchHeader;
+use super::{BatchHeader, Compression, HEADER_BYTES, decode, header::CRC_START};
 
 /// Why bytes are no record batch.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -34,15 +34,74 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Checks what a leader checks of a batch before storing it: CRC, counts and deltas of the header,
-    /// and for an uncompressed batch a walk over its records (never for a compressed one).
+    /// Checks what a leader checks of a batch before storing it (Kafka's `LogValidator`): CRC, counts and deltas of the
+    /// header, and for an uncompressed batch a walk over its records (never for a compressed one). Timestamps and sizes
+    /// are checked against the topic's configs elsewhere, and [`Batch::refuse_control`] is only for clients.
     pub fn validate(&self) -> Result<(), BatchError> {
-        todo!()
+        self.check_crc()?;
+        self.header.check_counts()?;
+        self.header.check_producer()?;
+        match self.header.attributes.compression()? {
+            Compression::None => decode::check_contiguous(&self.header, self.records_section()),
+            _ => Ok(()),
+        }
     }
 
     /// Only the CRC-32C, as recovery does.
     pub fn check_crc(&self) -> Result<(), BatchError> {
-        todo!()
+        let available = self.bytes.len();
+        let covered = self
+            .bytes
+            .get(CRC_START..)
+            .ok_or(BatchError::Truncated { needed: HEADER_BYTES, available })?;
+        if crc32c::crc32c(covered) == self.header.crc {
+            Ok(())
+        } else {
+            Err(BatchError::CrcMismatch)
+        }
+    }
+
+    /// Control batches are the brokers' own: a client may send none.
+    pub fn refuse_control(&self) -> Result<(), BatchError> {
+        if self.header.attributes.is_control() {
+            return Err(BatchError::BadHeader("clients may not write control records"));
+        }
+        Ok(())
+    }
+
+    /// What follows the header: the records, compressed or not.
+    pub(super) fn records_section(&self) -> &[u8] {
+        self.bytes.get(HEADER_BYTES..).unwrap_or_default()
+    }
+}
+
+impl BatchHeader {
+    /// A batch as a producer makes it counts a record for each of its offsets.
+    fn check_counts(&self) -> Result<(), BatchError> {
+        if self.records_count <= 0 {
+            return Err(BatchError::BadHeader("the batch counts no records"));
+        }
+        if self.last_offset_delta != self.records_count - 1 {
+            return Err(BatchError::BadHeader(
+                "the last offset delta and the record count disagree",
+            ));
+        }
+        Ok(())
+    }
+
+    fn check_producer(&self) -> Result<(), BatchError> {
+        match self.producer_id {
+            Some(_) if self.base_sequence < 0 => {
+                Err(BatchError::BadHeader("a producer id without a sequence number"))
+            }
+            Some(_) if self.producer_epoch.0 < 0 => {
+                Err(BatchError::BadHeader("a producer id without an epoch"))
+            }
+            None if self.attributes.is_transactional() => {
+                Err(BatchError::BadHeader("a transactional batch without a producer id"))
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -51,7 +110,15 @@ impl Batch {
 /// # Errors
 ///
 /// What [`BatchHeader::parse`] finds; [`BatchError::Truncated`] for an incomplete last batch.
-pub fn split(bytes: Bytes) -> Result<Vec<Batch>, BatchError> {
-    let _ = bytes;
-    todo!()
+pub fn split(mut bytes: Bytes) -> Result<Vec<Batch>, BatchError> {
+    let mut batches = Vec::new();
+    while !bytes.is_empty() {
+        let header = BatchHeader::parse(&bytes)?;
+        let (needed, available) = (header.size_bytes(), bytes.len());
+        if needed > available {
+            return Err(BatchError::Truncated { needed, available });
+        }
+        batches.push(Batch { header, bytes: bytes.split_to(needed) });
+    }
+    Ok(batches)
 }

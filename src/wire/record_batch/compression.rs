@@ -1,6 +1,11 @@
 //! Codecs with a limit on what they may expand to.
 
-use super::BatchError;
+use std::io::{self, Read, Write};
+
+use flate2::{read::MultiGzDecoder, write::GzEncoder};
+use lz4_flex::frame::{BlockMode, BlockSize, FrameDecoder, FrameEncoder, FrameInfo};
+
+use super::{BatchError, xerial};
 
 /// Kafka's codecs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -45,10 +50,23 @@ impl Compression {
     }
 }
 
+impl CompressionError {
+    pub(super) fn corrupt(codec: &'static str, reason: impl ToString) -> Self {
+        Self::Corrupt { codec, reason: reason.to_string() }
+    }
+}
+
 /// Compresses at the codec's default level of Kafka.
 pub fn compress(codec: Compression, plain: &[u8]) -> Vec<u8> {
-    let _ = (codec, plain);
-    todo!()
+    match codec {
+        Compression::None => plain.to_vec(),
+        Compression::Gzip => gzip(plain),
+        Compression::Snappy => xerial::compress(plain),
+        Compression::Lz4 => lz4(plain),
+        Compression::Zstd => {
+            zstd::bulk::compress(plain, ZSTD_LEVEL).expect("zstd compresses whatever it is given")
+        }
+    }
 }
 
 /// Decompresses at most `max_bytes`; what would be more is refused before it is allocated.
@@ -57,6 +75,86 @@ pub fn decompress(
     compressed: &[u8],
     max_bytes: usize,
 ) -> Result<Vec<u8>, CompressionError> {
-    let _ = (codec, compressed, max_bytes);
-    todo!()
+    match codec {
+        Compression::None if compressed.len() > max_bytes => {
+            Err(CompressionError::TooLarge(max_bytes))
+        }
+        Compression::None => Ok(compressed.to_vec()),
+        // Members one after the other are one stream, as for Java's `GZIPInputStream`.
+        Compression::Gzip => read_bounded("gzip", MultiGzDecoder::new(compressed), max_bytes),
+        Compression::Snappy => xerial::decompress(compressed, max_bytes),
+        // Ends with the first frame, as Kafka's `Lz4BlockInputStream` does.
+        Compression::Lz4 => read_bounded("lz4", FrameDecoder::new(compressed), max_bytes),
+        Compression::Zstd => read_bounded("zstd", zstd_decoder(compressed, max_bytes)?, max_bytes),
+    }
+}
+
+/// `zstd`'s own default, and Kafka's.
+const ZSTD_LEVEL: i32 = 3;
+
+/// Windows up to 8 MiB are always allowed (level 19 asks for that much), larger ones only as far as the output may
+/// go; 128 MiB is where zstd itself stops without being told.
+const ZSTD_WINDOW_LOG_MIN: u32 = 23;
+const ZSTD_WINDOW_LOG_MAX: u32 = 27;
+
+/// How much is decompressed between two looks at the limit.
+const STEP_BYTES: usize = 32 * 1024;
+
+fn gzip(plain: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(plain).and_then(|()| encoder.finish()).expect(NEVER_FAILS)
+}
+
+/// A frame as Kafka's `Lz4BlockOutputStream` writes it: independent blocks of 64 KiB, no checksum of the content.
+fn lz4(plain: &[u8]) -> Vec<u8> {
+    let info = FrameInfo::new()
+        .block_mode(BlockMode::Independent)
+        .block_size(BlockSize::Max64KB)
+        .content_checksum(false)
+        .block_checksums(false);
+    let mut encoder = FrameEncoder::with_frame_info(info, Vec::new());
+    encoder.write_all(plain).expect(NEVER_FAILS);
+    encoder.finish().expect(NEVER_FAILS)
+}
+
+const NEVER_FAILS: &str = "an encoder fails only when its output does, and a Vec takes all";
+
+/// Frames one after the other are one stream, as for `zstd-jni`.
+fn zstd_decoder(compressed: &[u8], max_bytes: usize) -> Result<impl Read, CompressionError> {
+    let window_log = max_bytes
+        .checked_next_power_of_two()
+        .map_or(ZSTD_WINDOW_LOG_MAX, usize::trailing_zeros)
+        .clamp(ZSTD_WINDOW_LOG_MIN, ZSTD_WINDOW_LOG_MAX);
+    let set_up = || {
+        let mut decoder = zstd::stream::read::Decoder::with_buffer(compressed)?;
+        decoder.window_log_max(window_log)?;
+        Ok(decoder)
+    };
+    set_up().map_err(|error: io::Error| CompressionError::corrupt("zstd", error))
+}
+
+/// Reads to the end, or to one byte more than allowed. The output grows with what has come, by doubling up to the limit.
+fn read_bounded(
+    codec: &'static str,
+    mut reader: impl Read,
+    max_bytes: usize,
+) -> Result<Vec<u8>, CompressionError> {
+    let mut plain = Vec::new();
+    let mut step = vec![0; STEP_BYTES];
+    loop {
+        let read = match reader.read(&mut step) {
+            Ok(0) => return Ok(plain),
+            Ok(read) => read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(CompressionError::corrupt(codec, error)),
+        };
+        if read > max_bytes - plain.len() {
+            return Err(CompressionError::TooLarge(max_bytes));
+        }
+        if plain.capacity() - plain.len() < read {
+            let doubled = (plain.capacity() * 2).clamp(plain.len() + read, max_bytes);
+            plain.reserve_exact(doubled - plain.len());
+        }
+        plain.extend_from_slice(step.get(..read).unwrap_or_default());
+    }
 }

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::{Batch, BatchHeader};
+use super::{Batch, BatchBuilder, BatchHeader, Compression, RecordParts};
 
 /// What a control record means. The numbers are persisted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,16 +36,38 @@ impl ControlType {
     }
 }
 
+/// Bytes of a control record's key: version and type.
+const KEY_BYTES: usize = 4;
+
 /// A control batch in the place of `original`: under its producer id, epoch and base sequence, with its
 /// timestamps and last offset delta, and one record at that delta which holds `value`.
 pub fn control_batch(original: &BatchHeader, kind: ControlType, value: &[u8]) -> Batch {
-    let _ = (original, kind, value);
-    todo!()
+    let mut key = [0; KEY_BYTES];
+    // Version 0 in the first two bytes.
+    key[2..].copy_from_slice(&kind.code().to_be_bytes());
+    let mut builder = BatchBuilder::rebuild(original, Compression::None).control();
+    builder.push(&RecordParts {
+        offset_delta: original.last_offset_delta,
+        timestamp_delta: original.max_timestamp.0.saturating_sub(original.base_timestamp.0),
+        key: Some(&key),
+        value: Some(value),
+        headers: Vec::new(),
+    });
+    builder.build().expect("one record was pushed")
 }
 
 impl Batch {
     /// The type and value of a control batch's record; `None` if it is no (readable) control batch.
     pub fn control(&self) -> Option<(ControlType, Bytes)> {
-        todo!()
+        if !self.header.attributes.is_control() {
+            return None;
+        }
+        // Nobody compresses a control batch: it may expand to what it is and no further.
+        let batch = self.decode(self.bytes.len()).ok()?;
+        let record = batch.record(0)?;
+        let &[_, _, high, low] = record.key()?.first_chunk::<KEY_BYTES>()?;
+        let kind = ControlType::from_code(i16::from_be_bytes([high, low]))?;
+        let value = record.value().map_or(Bytes::new(), |value| batch.data.slice_ref(value));
+        Some((kind, value))
     }
 }

@@ -16,6 +16,8 @@
 //! | 53-56 | baseSequence         | i32, −1 for none            |
 //! | 57-60 | recordsCount         | i32                         |
 
+use std::ops::Range;
+
 use bytes::{Buf, BufMut};
 
 use super::{BatchError, Compression};
@@ -26,6 +28,15 @@ pub const HEADER_BYTES: usize = 61;
 
 /// Bytes before and with `batchLength`, which that field does not count.
 pub(crate) const LENGTH_PREFIX_BYTES: usize = 12;
+
+/// Where the `crc` field lies.
+pub(super) const CRC_FIELD: Range<usize> = 17..21;
+
+/// Where the bytes begin that the CRC covers.
+pub(super) const CRC_START: usize = 21;
+
+/// Where `magic` lies; old message sets have theirs at the same place.
+const MAGIC_AT: usize = 16;
 
 /// Where a batch's timestamps come from (KIP-32).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,16 +119,19 @@ impl BatchHeader {
     /// [`BatchError::Truncated`] under 61 bytes; [`BatchError::UnsupportedMagic`] for another format;
     /// [`BatchError::BadLength`] when the length field is under that of a header.
     pub fn parse(mut bytes: &[u8]) -> Result<Self, BatchError> {
+        // First, because a message of an old format may be shorter than a header of this one.
+        if let Some(&magic) = bytes.get(MAGIC_AT)
+            && magic != 2
+        {
+            return Err(BatchError::UnsupportedMagic(magic as i8));
+        }
         if bytes.len() < HEADER_BYTES {
             return Err(BatchError::Truncated { needed: HEADER_BYTES, available: bytes.len() });
         }
         let base_offset = Offset(bytes.get_i64());
         let batch_length = bytes.get_i32();
         let partition_leader_epoch = LeaderEpoch(bytes.get_i32());
-        let magic = bytes.get_i8();
-        if magic != 2 {
-            return Err(BatchError::UnsupportedMagic(magic));
-        }
+        let _magic = bytes.get_i8();
         if batch_length < (HEADER_BYTES - LENGTH_PREFIX_BYTES) as i32 {
             return Err(BatchError::BadLength(batch_length));
         }

@@ -9,6 +9,7 @@ mod control;
 mod decode;
 mod header;
 mod varint;
+mod xerial;
 
 pub use batch::{Batch, BatchError, split};
 pub use build::{BatchBuilder, RecordParts};
@@ -16,3 +17,6 @@ pub use compression::{Compression, CompressionError, compress, decompress};
 pub use control::{ControlType, control_batch};
 pub use decode::{DecodedBatch, Header, RecordView};
 pub use header::{Attributes, BatchHeader, HEADER_BYTES, TimestampType};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,500 @@
+//! Record batches against bytes of a real client, against the `kafka_protocol` codec, and against hostile bytes.
+
+use bytes::{Bytes, BytesMut};
+use kafka_protocol::records::{
+    Compression as TheirCompression, Record, RecordBatchDecoder, RecordBatchEncoder,
+    RecordEncodeOptions, TimestampType as TheirTimestampType,
+};
+use proptest::prelude::*;
+
+use super::*;
+use crate::base::{LeaderEpoch, Offset, ProducerEpoch, ProducerId, TimestampMs};
+
+const MAX_BYTES: usize = 1 << 20;
+
+const CODECS: [Compression; 5] = [
+    Compression::None,
+    Compression::Gzip,
+    Compression::Snappy,
+    Compression::Lz4,
+    Compression::Zstd,
+];
+
+/// The same three records by kafka-python 3.0.12, with each codec.
+const BY_KAFKA_PYTHON: [&str; 5] = [
+    "0000000000000000000000b400000000023c61984c0000000000020000018bcfe568000000018bcfe56801000000000000000700010000000500000003d801000000026bc80176767676767676767676767676767676767676767676767676767676767676767676767676767676767676767676767676767676767676767676767676767676767676767676767676767676767676767676767676767676767676767676767676767676001a00020201000402680278026e010c000104000100",
+    "00000000000000000000006700000000021dcc3b060001000000020000018bcfe568000000018bcfe568010000000000000007000100000005000000031f8b0800e06d0c6b02ffbbc1c8c0c0c0947d82b18c0e80418a8189899181852983a982298f91878191858191010065eb776d83000000",
+    "00000000000000000000006f00000000026f94fa2b0002000000020000018bcfe568000000018bcfe5680100000000000000070001000000050000000382534e415050590000000001000000010000002a830124d801000000026bc80176fe01008a010054001a00020201000402680278026e010c000104000100",
+    "00000000000000000000006e0000000002c7f86c350003000000020000018bcfe568000000018bcfe5680100000000000000070001000000050000000304224d18684083000000000000008a26000000afd801000000026bc80176010050f007001a00020201000402680278026e010c00010400010000000000",
+    "000000000000000000000061000000000256921def0004000000020000018bcfe568000000018bcfe5680100000000000000070001000000050000000328b52ffd20833d01000402d801000000026bc80176001a00020201000402680278026e010c0001040001000100200548",
+];
+
+fn hex(text: &str) -> Bytes {
+    let digits: Vec<u8> = text.chars().map(|it| it.to_digit(16).unwrap() as u8).collect();
+    digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect()
+}
+
+/// The records of [`BY_KAFKA_PYTHON`], built by us.
+fn three_records(compression: Compression) -> Batch {
+    let mut builder = BatchBuilder::new(TimestampMs(1_700_000_000_000), compression).producer(
+        ProducerId(7),
+        ProducerEpoch(1),
+        5,
+    );
+    let header = |name, value| Header { name, value };
+    builder.push(&record(0, 0, Some(b"k"), Some(&[b'v'; 100])));
+    builder.push(&RecordParts {
+        headers: vec![header(b"h", Some(b"x".as_slice())), header(b"n", None)],
+        ..record(1, 1, None, Some(b""))
+    });
+    builder.push(&record(2, -1, Some(b""), None));
+    builder.build().unwrap()
+}
+
+fn record<'a>(
+    offset_delta: i32,
+    timestamp_delta: i64,
+    key: Option<&'a [u8]>,
+    value: Option<&'a [u8]>,
+) -> RecordParts<'a> {
+    RecordParts { offset_delta, timestamp_delta, key, value, headers: Vec::new() }
+}
+
+/// `count` records of a few bytes.
+fn simple(count: i32) -> Batch {
+    let mut builder = BatchBuilder::new(TimestampMs(1_000), Compression::None);
+    for delta in 0..count {
+        builder.push(&record(delta, 0, None, Some(b"value")));
+    }
+    builder.build().unwrap()
+}
+
+/// The batch with other bytes and a CRC that is right again.
+fn tampered(batch: &Batch, change: impl FnOnce(&mut Vec<u8>)) -> Batch {
+    let mut bytes = batch.bytes.to_vec();
+    change(&mut bytes);
+    let length = bytes.len() as i32 - 12;
+    bytes[8..12].copy_from_slice(&length.to_be_bytes());
+    let crc = crc32c::crc32c(&bytes[21..]);
+    bytes[17..21].copy_from_slice(&crc.to_be_bytes());
+    Batch { header: BatchHeader::parse(&bytes).unwrap(), bytes: bytes.into() }
+}
+
+fn with_records(count: i32, records: &[u8]) -> Batch {
+    tampered(&simple(1), |bytes| {
+        bytes.truncate(HEADER_BYTES);
+        bytes[57..61].copy_from_slice(&count.to_be_bytes());
+        bytes[23..27].copy_from_slice(&count.wrapping_sub(1).to_be_bytes());
+        bytes.extend_from_slice(records);
+    })
+}
+
+#[test]
+fn an_uncompressed_batch_is_built_byte_for_byte_as_a_client_builds_it() {
+    let theirs = hex(BY_KAFKA_PYTHON[0]);
+    let ours = three_records(Compression::None);
+    // The client leaves its leader epoch 0 where Java writes −1; it lies outside the CRC.
+    assert_eq!(ours.bytes[..12], theirs[..12]);
+    assert_eq!(ours.bytes[16..], theirs[16..]);
+}
+
+#[test]
+fn batches_of_a_client_in_every_codec_are_valid_and_hold_the_same_records() {
+    let expected = three_records(Compression::None).decode(MAX_BYTES).unwrap();
+    for (text, codec) in BY_KAFKA_PYTHON.into_iter().zip(CODECS) {
+        let batch = split(hex(text)).unwrap().remove(0);
+        batch.validate().unwrap();
+        assert_eq!(batch.header.attributes.compression(), Ok(codec));
+        assert_eq!(batch.header.last_sequence(), 7);
+        let decoded = batch.decode(MAX_BYTES).unwrap();
+        assert_eq!(decoded.data, expected.data, "{codec:?}");
+        assert_eq!(decoded.records, expected.records, "{codec:?}");
+    }
+}
+
+#[test]
+fn fields_and_headers_are_borrowed_from_the_batch_as_they_were_sent() {
+    let batch = three_records(Compression::Zstd).decode(MAX_BYTES).unwrap();
+    let second = batch.record(1).unwrap();
+    assert_eq!((second.key(), second.value()), (None, Some(b"".as_slice())));
+    assert_eq!(second.timestamp_delta(), 1);
+    let headers: Vec<_> = second.headers().map(|it| (it.name, it.value)).collect();
+    assert_eq!(headers, [(b"h".as_slice(), Some(b"x".as_slice())), (b"n", None)]);
+    assert_eq!(batch.record(2).unwrap().key_range().map(|it| it.len()), Some(0));
+    assert_eq!(batch.records().len(), 3);
+}
+
+#[test]
+fn several_batches_are_split_without_copying() {
+    let (one, two) = (simple(1), three_records(Compression::Lz4));
+    let both: Bytes = [one.bytes.clone(), two.bytes.clone()].concat().into();
+    let batches = split(both.clone()).unwrap();
+    assert_eq!(batches.iter().map(|it| it.header.records_count).collect::<Vec<_>>(), [1, 3]);
+    assert_eq!(batches[1].bytes.as_ptr(), both[one.bytes.len()..].as_ptr());
+
+    for cut in 1..both.len() {
+        let whole = split(both.slice(..cut));
+        assert_eq!(whole.is_ok(), cut == one.bytes.len(), "cut at {cut}");
+    }
+    assert!(split(Bytes::new()).unwrap().is_empty());
+}
+
+#[test]
+fn an_old_message_set_is_told_from_a_truncated_batch() {
+    let mut old = vec![0; 30];
+    old[16] = 1;
+    assert_eq!(split(old.into()).unwrap_err(), BatchError::UnsupportedMagic(1));
+    let mut short = simple(1).bytes.to_vec();
+    short[8..12].copy_from_slice(&48_i32.to_be_bytes());
+    assert_eq!(split(short.into()).unwrap_err(), BatchError::BadLength(48));
+}
+
+#[test]
+fn a_flipped_bit_anywhere_under_the_crc_is_noticed() {
+    let batch = three_records(Compression::None);
+    for at in 21..batch.bytes.len() {
+        let mut bytes = batch.bytes.to_vec();
+        bytes[at] ^= 1;
+        let flipped = Batch { header: batch.header.clone(), bytes: bytes.into() };
+        assert_eq!(flipped.check_crc(), Err(BatchError::CrcMismatch));
+    }
+}
+
+#[test]
+fn counts_deltas_and_producer_fields_that_disagree_are_refused() {
+    #[track_caller]
+    fn refused(change: impl FnOnce(&mut Vec<u8>)) {
+        let batch = tampered(&three_records(Compression::None), change);
+        let outcome = batch.validate();
+        assert!(matches!(outcome, Err(BatchError::BadHeader(_))), "{outcome:?}");
+    }
+    refused(|it| it[57..61].copy_from_slice(&0_i32.to_be_bytes()));
+    refused(|it| it[57..61].copy_from_slice(&(-1_i32).to_be_bytes()));
+    refused(|it| it[57..61].copy_from_slice(&i32::MAX.to_be_bytes()));
+    refused(|it| it[57..61].copy_from_slice(&i32::MIN.to_be_bytes()));
+    refused(|it| it[23..27].copy_from_slice(&3_i32.to_be_bytes()));
+    refused(|it| it[23..27].copy_from_slice(&(-1_i32).to_be_bytes()));
+    // A producer id without a sequence or an epoch, a transaction without a producer id.
+    refused(|it| it[53..57].copy_from_slice(&(-1_i32).to_be_bytes()));
+    refused(|it| it[51..53].copy_from_slice(&(-1_i16).to_be_bytes()));
+    refused(|it| {
+        it[43..51].copy_from_slice(&(-1_i64).to_be_bytes());
+        it[22] |= 0x10;
+    });
+    refused(|it| it.push(0));
+}
+
+#[test]
+fn an_unknown_codec_is_refused_and_a_compressed_batch_is_not_opened() {
+    let batch = tampered(&simple(1), |it| it[22] = 7);
+    assert_eq!(batch.validate(), Err(BatchError::UnknownCompression(7)));
+    let garbage = tampered(&simple(1), |it| it[22] = 4);
+    assert_eq!(garbage.validate(), Ok(()));
+    assert!(matches!(garbage.decode(MAX_BYTES), Err(BatchError::Compression(_))));
+}
+
+#[test]
+fn only_brokers_write_control_batches() {
+    let batch = three_records(Compression::Gzip);
+    assert_eq!(batch.refuse_control(), Ok(()));
+    let control = control_batch(&batch.header, ControlType::Empty, b"");
+    assert!(matches!(control.refuse_control(), Err(BatchError::BadHeader(_))));
+}
+
+#[test]
+fn hostile_records_are_refused_without_a_large_allocation() {
+    #[track_caller]
+    fn refused(count: i32, records: &[u8]) {
+        let batch = with_records(count, records);
+        assert!(batch.validate().is_err());
+        assert!(batch.decode(MAX_BYTES).is_err());
+    }
+    let plain = [12, 0, 0, 0, 1, 1, 0];
+    assert_eq!(with_records(1, &plain).validate(), Ok(()));
+    // More records than bytes; bytes after the records.
+    refused(i32::MAX, &plain);
+    refused(2, &plain);
+    refused(1, &[plain, plain].concat());
+    // Lengths: of the record (negative, too long, too short, endless), of key, value and headers.
+    refused(1, &[1, 0, 0, 0, 1, 1, 0]);
+    refused(1, &[14, 0, 0, 0, 1, 1, 0]);
+    refused(1, &[10, 0, 0, 0, 1, 1, 0]);
+    refused(1, &[0x80; 7]);
+    refused(1, &[20, 0, 0, 0, 0xfe, 0xff, 0xff, 0xff, 0x0f, 1, 0]);
+    refused(1, &[12, 0, 0, 0, 3, 1, 0]);
+    refused(1, &[12, 0, 0, 0, 1, 3, 0]);
+    // Header counts: negative, `i32::MAX`; a header without a name.
+    refused(1, &[12, 0, 0, 0, 1, 1, 1]);
+    refused(1, &[20, 0, 0, 0, 1, 1, 0xfe, 0xff, 0xff, 0xff, 0x0f]);
+    refused(1, &[16, 0, 0, 0, 1, 1, 2, 1, 1]);
+    // Offset deltas: of the wrong place, `i32::MAX`, negative.
+    refused(1, &[12, 0, 0, 2, 1, 1, 0]);
+    refused(1, &[20, 0, 0, 0xfe, 0xff, 0xff, 0xff, 0x0f, 1, 1, 0]);
+    refused(1, &[12, 0, 0, 1, 1, 1, 0]);
+    refused(2, &[plain, plain].concat());
+    // A timestamp delta beyond the end of time.
+    refused(1, &[&[30, 0, 0xfe], &[0xff; 8][..], &[0x01, 0, 1, 1, 0]].concat());
+}
+
+#[test]
+fn a_filtered_batch_keeps_its_place_and_its_sequences() {
+    let original = three_records(Compression::Snappy);
+    let decoded = original.decode(MAX_BYTES).unwrap();
+    let mut builder = BatchBuilder::rebuild(&original.header, Compression::Snappy);
+    builder.push(&decoded.record(1).unwrap().into());
+    let filtered = builder.build().unwrap();
+
+    filtered.check_crc().unwrap();
+    assert_eq!(filtered.header.records_count, 1);
+    assert_eq!(filtered.header.last_offset_delta, 2);
+    assert_eq!(filtered.header.base_sequence, 5);
+    assert_eq!(filtered.header.producer_id, Some(ProducerId(7)));
+    assert_eq!(filtered.header.max_timestamp, TimestampMs(1_700_000_000_001));
+    let record = filtered.decode(MAX_BYTES).unwrap();
+    assert_eq!(record.record(0).unwrap().offset_delta(), 1);
+}
+
+#[test]
+fn nothing_pushed_is_no_batch() {
+    assert!(BatchBuilder::new(TimestampMs(0), Compression::None).build().is_none());
+}
+
+#[test]
+fn a_control_batch_stands_in_for_the_original_and_says_what_it_is() {
+    let original = three_records(Compression::Gzip).header;
+    for kind in [ControlType::Abort, ControlType::Commit, ControlType::Empty, ControlType::Route] {
+        let batch = control_batch(&original, kind, b"where to");
+        let again = split(batch.bytes.clone()).unwrap().remove(0);
+        again.check_crc().unwrap();
+        assert_eq!(again.header, batch.header);
+        assert_eq!(again.header.last_sequence(), original.last_sequence());
+        assert_eq!(again.header.max_timestamp, original.max_timestamp);
+        assert_eq!(again.header.last_offset_delta, 2);
+        assert_eq!(again.control(), Some((kind, Bytes::from_static(b"where to"))));
+    }
+    assert_eq!(three_records(Compression::None).control(), None);
+    let unknown = tampered(&control_batch(&original, ControlType::Empty, b""), |it| {
+        it[HEADER_BYTES + 9] = 0x77;
+    });
+    assert_eq!(unknown.control(), None);
+}
+
+#[test]
+fn what_expands_beyond_the_limit_is_refused_by_every_codec() {
+    let plain = vec![b'x'; 3 * MAX_BYTES];
+    for codec in CODECS {
+        let compressed = compress(codec, &plain);
+        let exact = decompress(codec, &compressed, plain.len());
+        assert_eq!(exact.as_deref(), Ok(plain.as_slice()), "{codec:?}");
+        let refused = decompress(codec, &compressed, plain.len() - 1);
+        assert_eq!(refused, Err(CompressionError::TooLarge(plain.len() - 1)), "{codec:?}");
+        assert!(decompress(codec, &compressed, 0).is_err());
+        assert_eq!(decompress(codec, &compress(codec, b""), 0), Ok(Vec::new()), "{codec:?}");
+    }
+}
+
+#[test]
+fn a_snappy_block_that_only_claims_gigabytes_costs_nothing() {
+    // Claimed: 4 GiB less one byte, raw and framed.
+    let raw = [0xff, 0xff, 0xff, 0xff, 0x0f, 0, b'x'];
+    assert!(matches!(
+        decompress(Compression::Snappy, &raw, usize::MAX),
+        Err(CompressionError::Corrupt { .. })
+    ));
+    let framed = [b"\x82SNAPPY\0\0\0\0\x01\0\0\0\x01\0\0\0\x07".as_slice(), &raw].concat();
+    assert!(decompress(Compression::Snappy, &framed, usize::MAX).is_err());
+    let negative = [b"\x82SNAPPY\0\0\0\0\x01\0\0\0\x01".as_slice(), &[0xff; 4]].concat();
+    assert!(decompress(Compression::Snappy, &negative, MAX_BYTES).is_err());
+}
+
+#[test]
+fn streams_that_were_joined_are_read_as_one() {
+    for codec in [Compression::Gzip, Compression::Snappy, Compression::Zstd] {
+        let joined = [compress(codec, b"one,"), compress(codec, b"two")].concat();
+        let plain = decompress(codec, &joined, MAX_BYTES);
+        assert_eq!(plain.as_deref(), Ok(b"one,two".as_slice()), "{codec:?}");
+    }
+}
+
+#[test]
+fn a_bare_snappy_block_is_read_as_librdkafka_writes_it() {
+    let raw = snap::raw::Encoder::new().compress_vec(b"bare bare bare bare").unwrap();
+    let plain = decompress(Compression::Snappy, &raw, MAX_BYTES);
+    assert_eq!(plain.as_deref(), Ok(b"bare bare bare bare".as_slice()));
+}
+
+#[test]
+fn a_zstd_frame_that_asks_for_a_gigabyte_window_is_refused() {
+    // Magic, no single segment, window log 30, then a raw last block of no bytes.
+    let frame = [0x28, 0xb5, 0x2f, 0xfd, 0x00, (30 - 10) << 3, 0x01, 0, 0];
+    assert!(decompress(Compression::Zstd, &frame, usize::MAX).is_err());
+    let small = [0x28, 0xb5, 0x2f, 0xfd, 0x00, (20 - 10) << 3, 0x01, 0, 0];
+    assert_eq!(decompress(Compression::Zstd, &small, MAX_BYTES), Ok(Vec::new()));
+}
+
+#[derive(Clone, Debug)]
+struct Sample {
+    timestamp_delta: i64,
+    key: Option<Vec<u8>>,
+    value: Option<Vec<u8>>,
+    headers: Vec<(String, Option<Vec<u8>>)>,
+}
+
+fn sample() -> impl Strategy<Value = Sample> {
+    let bytes = || proptest::option::of(proptest::collection::vec(any::<u8>(), 0..200));
+    let headers = proptest::collection::btree_map("[a-z]{0,3}", bytes(), 0..4);
+    (-1_000_000..1_000_000_i64, bytes(), bytes(), headers).prop_map(
+        |(timestamp_delta, key, value, headers)| Sample {
+            timestamp_delta,
+            key,
+            value,
+            headers: headers.into_iter().collect(),
+        },
+    )
+}
+
+fn samples() -> impl Strategy<Value = Vec<Sample>> {
+    proptest::collection::vec(sample(), 1..30)
+}
+
+const BASE_TIMESTAMP: i64 = 1_700_000_000_000;
+
+fn ours(samples: &[Sample], codec: Compression) -> Batch {
+    let mut builder = BatchBuilder::new(TimestampMs(BASE_TIMESTAMP), codec);
+    for (index, sample) in samples.iter().enumerate() {
+        builder.push(&RecordParts {
+            headers: sample
+                .headers
+                .iter()
+                .map(|(name, value)| Header { name: name.as_bytes(), value: value.as_deref() })
+                .collect(),
+            ..record(
+                index as i32,
+                sample.timestamp_delta,
+                sample.key.as_deref(),
+                sample.value.as_deref(),
+            )
+        });
+    }
+    builder.build().unwrap()
+}
+
+fn theirs(samples: &[Sample]) -> Vec<Record> {
+    let owned = |it: &Option<Vec<u8>>| it.clone().map(Bytes::from);
+    samples
+        .iter()
+        .enumerate()
+        .map(|(index, sample)| Record {
+            transactional: false,
+            control: false,
+            delete_horizon: false,
+            partition_leader_epoch: -1,
+            producer_id: -1,
+            producer_epoch: -1,
+            timestamp_type: TheirTimestampType::Creation,
+            offset: index as i64,
+            sequence: index as i32 - 1,
+            timestamp: BASE_TIMESTAMP + sample.timestamp_delta,
+            key: owned(&sample.key),
+            value: owned(&sample.value),
+            headers: sample
+                .headers
+                .iter()
+                .map(|(name, value)| (name.clone().into(), owned(value)))
+                .collect(),
+        })
+        .collect()
+}
+
+proptest! {
+    #[test]
+    fn the_codec_of_kafka_protocol_reads_what_we_build(samples in samples(), codec in 0..5_usize) {
+        let batch = ours(&samples, CODECS[codec]);
+        prop_assert_eq!(batch.validate(), Ok(()));
+        let unpack = |from: &mut Bytes, _: TheirCompression| {
+            Ok(Bytes::from(decompress(CODECS[codec], from, MAX_BYTES)?))
+        };
+        let read = RecordBatchDecoder::decode_with_custom_compression(
+            &mut batch.bytes.clone(),
+            Some(unpack),
+        ).unwrap();
+        prop_assert_eq!(read.records, theirs(&samples));
+    }
+
+    #[test]
+    fn we_read_what_the_codec_of_kafka_protocol_builds(samples in samples()) {
+        let mut out = BytesMut::new();
+        let options = RecordEncodeOptions { version: 2, compression: TheirCompression::None };
+        RecordBatchEncoder::encode(&mut out, &theirs(&samples), &options).unwrap();
+        let batch = split(out.freeze()).unwrap().remove(0);
+        let decoded = batch.decode(MAX_BYTES).unwrap();
+        prop_assert_eq!(decoded.len(), samples.len());
+        for (record, sample) in decoded.records().zip(&samples) {
+            prop_assert_eq!(record.key(), sample.key.as_deref());
+            prop_assert_eq!(record.value(), sample.value.as_deref());
+            prop_assert_eq!(
+                decoded.header.base_timestamp.0 + record.timestamp_delta(),
+                BASE_TIMESTAMP + sample.timestamp_delta
+            );
+            let headers: Vec<_> = record
+                .headers()
+                .map(|it| (String::from_utf8(it.name.into()).unwrap(), it.value.map(<[u8]>::to_vec)))
+                .collect();
+            prop_assert_eq!(&headers, &sample.headers);
+        }
+    }
+
+    #[test]
+    fn rebuilding_every_record_changes_no_byte(samples in samples()) {
+        let batch = ours(&samples, Compression::None);
+        let decoded = batch.decode(MAX_BYTES).unwrap();
+        let mut builder = BatchBuilder::rebuild(&batch.header, Compression::None);
+        for record in decoded.records() {
+            builder.push(&record.into());
+        }
+        prop_assert_eq!(builder.size_bytes(), batch.bytes.len());
+        prop_assert_eq!(builder.build().unwrap().bytes, batch.bytes);
+    }
+
+    #[test]
+    fn mutated_batches_never_panic(
+        samples in samples(),
+        codec in 0..5_usize,
+        changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let mut bytes = ours(&samples, CODECS[codec]).bytes.to_vec();
+        for (at, byte) in changes {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        let cut = if cut.index(2) == 0 { bytes.len() } else { cut.index(bytes.len()) };
+        bytes.truncate(cut);
+        for batch in split(bytes.into()).unwrap_or_default() {
+            let _ = batch.validate();
+            let _ = batch.control();
+            if let Ok(decoded) = batch.decode(MAX_BYTES) {
+                prop_assert!(decoded.data.len() <= MAX_BYTES);
+                for record in decoded.records() {
+                    prop_assert!(record.headers().count() <= decoded.data.len());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn header_fields_survive_encoding(
+        offset in 0..i64::MAX, epoch: i32, length in 49..i32::MAX, crc: u32, id in -1..i64::MAX, sequence: i32,
+    ) {
+        let header = BatchHeader {
+            base_offset: Offset(offset),
+            batch_length: length,
+            partition_leader_epoch: LeaderEpoch(epoch),
+            crc,
+            producer_id: Some(id).filter(|&it| it >= 0).map(ProducerId),
+            base_sequence: sequence,
+            ..simple(1).header
+        };
+        prop_assert_eq!(BatchHeader::parse(&header.encode()), Ok(header));
+    }
+}
