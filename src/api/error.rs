@@ -3,7 +3,7 @@
 //! No `match` here has a wildcard arm: a new variant does not compile until someone has decided what clients are told.
 
 use crate::{
-    base::ErrorCode, log::LogError, quorum::QuorumError, replica::ReplicaError,
+    base::ErrorCode, controller::ControllerError, log::LogError, quorum::QuorumError, replica::ReplicaError,
     wire::record_batch::BatchError,
 };
 
@@ -41,6 +41,25 @@ impl From<QuorumError> for ErrorCode {
             QuorumError::NotController => Self::NotController,
             QuorumError::Storage(_) => Self::KafkaStorageError,
             QuorumError::Stopped => Self::BrokerNotAvailable,
+            QuorumError::ProducerIdsExhausted => Self::UnknownServerError,
+        }
+    }
+}
+
+impl From<&ControllerError> for ErrorCode {
+    fn from(error: &ControllerError) -> Self {
+        match error {
+            ControllerError::InvalidRequest(_) => Self::InvalidRequest,
+            ControllerError::InvalidTopic(_) => Self::InvalidTopicException,
+            ControllerError::TopicExists(_) => Self::TopicAlreadyExists,
+            ControllerError::UnknownTopic => Self::UnknownTopicOrPartition,
+            ControllerError::UnknownTopicId => Self::UnknownTopicId,
+            ControllerError::InvalidPartitions(_) => Self::InvalidPartitions,
+            ControllerError::InvalidReplicationFactor(_) => Self::InvalidReplicationFactor,
+            ControllerError::InvalidReplicaAssignment(_) => Self::InvalidReplicaAssignment,
+            ControllerError::InvalidConfig(_) => Self::InvalidConfig,
+            ControllerError::TooLarge => Self::PolicyViolation,
+            ControllerError::ProducerIdsExhausted => Self::UnknownServerError,
         }
     }
 }
