@@ -3,7 +3,8 @@
 use std::{net::IpAddr, sync::Arc};
 
 use crate::{
-    config::Config, plugin::PluginHost, quorum::Quorum, replica::ReplicaManager, telemetry::Metrics,
+    config::Config, coordinator::GroupCoordinator, plugin::PluginHost, quorum::Quorum,
+    replica::ReplicaManager, telemetry::Metrics,
 };
 
 /// Handles of the rooms below, shared by all connections.
@@ -13,6 +14,7 @@ pub struct Rooms {
     pub quorum: Arc<Quorum>,
     pub replicas: Arc<ReplicaManager>,
     pub plugins: Arc<PluginHost>,
+    pub groups: Arc<GroupCoordinator>,
 }
 
 /// One request, besides its body.

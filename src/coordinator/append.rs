@@ -25,11 +25,7 @@ impl StoredRecord {
 
 /// Batches of at most `max_bytes` each (a record larger than that goes alone, and the log refuses it). They are
 /// appended together, all or none.
-pub(crate) fn batches(
-    records: &[StoredRecord],
-    max_bytes: usize,
-    now: TimestampMs,
-) -> Vec<Batch> {
+pub(crate) fn batches(records: &[StoredRecord], max_bytes: usize, now: TimestampMs) -> Vec<Batch> {
     let mut batches = Vec::new();
     let mut rest = records;
     while !rest.is_empty() {

@@ -16,4 +16,4 @@ mod runtime;
 mod timers;
 
 pub use alert_intake::{AlertIntake, Reserved};
-pub use groups::{CoordinatorNode, GroupCoordinator, OffsetsTopicError};
+pub use groups::{GroupCoordinator, OffsetsTopicError};

@@ -76,7 +76,10 @@ enum End {
 }
 
 /// Runs until `events` is closed.
-pub(crate) async fn run<D: Driver, M: Fn() -> D>(seat: Seat<M>, mut events: mpsc::Receiver<D::Event>) {
+pub(crate) async fn run<D: Driver, M: Fn() -> D>(
+    seat: Seat<M>,
+    mut events: mpsc::Receiver<D::Event>,
+) {
     loop {
         let Some((driver, partition)) = load(&seat, &mut events).await else { return };
         tracing::debug!(partition = %seat.topic_partition, "a coordinator has loaded");

@@ -14,7 +14,9 @@ pub enum GroupError {
     NotCoordinator,
     #[error("not a group id")]
     InvalidGroupId,
-    #[error("the session timeout is outside group.min.session.timeout.ms ..= group.max.session.timeout.ms")]
+    #[error(
+        "the session timeout is outside group.min.session.timeout.ms ..= group.max.session.timeout.ms"
+    )]
     InvalidSessionTimeout,
     /// The client joins again as a new member.
     #[error("no such member")]

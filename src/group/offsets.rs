@@ -118,9 +118,7 @@ impl Offsets {
         self.groups.contains_key(group_id)
     }
 
-    pub(super) fn all(
-        &self,
-    ) -> impl Iterator<Item = (&GroupId, &TopicPartition, &OffsetCommit)> {
+    pub(super) fn all(&self) -> impl Iterator<Item = (&GroupId, &TopicPartition, &OffsetCommit)> {
         self.groups.iter().flat_map(|(id, it)| it.iter().map(move |(tp, value)| (id, tp, value)))
     }
 

@@ -113,8 +113,7 @@ impl Shard {
 
     fn admit_join(&self, request: &JoinRequest) -> Result<(), GroupError> {
         require_group_id(&request.group_id)?;
-        let allowed =
-            self.settings.min_session_timeout_ms..=self.settings.max_session_timeout_ms;
+        let allowed = self.settings.min_session_timeout_ms..=self.settings.max_session_timeout_ms;
         if !allowed.contains(&request.session_timeout_ms) {
             return Err(GroupError::InvalidSessionTimeout);
         }
@@ -237,7 +236,9 @@ impl Shard {
     fn admit_commit(&self, request: &CommitOffsets) -> Result<(), GroupError> {
         let instance = request.group_instance_id.as_ref();
         match self.live.get(&request.group_id) {
-            Some(group) => group.validate_commit(&request.member_id, instance, request.generation_id),
+            Some(group) => {
+                group.validate_commit(&request.member_id, instance, request.generation_id)
+            }
             None if request.generation_id < 0 => Ok(()),
             None if self.offsets.has(&request.group_id) => Err(GroupError::UnknownMemberId),
             None if request.tells_missing_group => Err(GroupError::GroupIdNotFound),
@@ -259,11 +260,9 @@ impl Shard {
                     (it, committed)
                 })
                 .collect(),
-            None => self
-                .offsets
-                .of(group_id)
-                .map(|(tp, it)| (tp.clone(), Some(it.clone())))
-                .collect(),
+            None => {
+                self.offsets.of(group_id).map(|(tp, it)| (tp.clone(), Some(it.clone()))).collect()
+            }
         }
     }
 
@@ -370,8 +369,10 @@ impl Shard {
 
     /// Live groups of consumers: those that an assignor may answer for.
     pub fn consumer_groups(&self) -> Vec<GroupId> {
-        let consumers =
-            self.live.iter().filter(|it| it.1.protocol_type().is_some_and(|it| **it == *"consumer"));
+        let consumers = self
+            .live
+            .iter()
+            .filter(|it| it.1.protocol_type().is_some_and(|it| **it == *"consumer"));
         consumers.map(|(id, _)| id.clone()).collect()
     }
 

@@ -10,7 +10,7 @@ use crate::{
     config::{Config, group_assignor},
     group::{
         Ask, Shard,
-        classic::{AssignorAnswer, Assignments, Subscribed, TargetInputs},
+        classic::{Assignments, AssignorAnswer, Subscribed, TargetInputs},
     },
     metadata::{ConfigResource, MetadataImage, PartitionImage, TopicImage},
     plugin::{
@@ -167,11 +167,7 @@ async fn call(
     assignor.assign(snapshot).await.map_err(|failure| failure.to_string())
 }
 
-fn answer(
-    ask: &Ask,
-    inputs: TargetInputs,
-    result: Result<Assignments, String>,
-) -> AssignorAnswer {
+fn answer(ask: &Ask, inputs: TargetInputs, result: Result<Assignments, String>) -> AssignorAnswer {
     AssignorAnswer {
         group_id: ask.group_id.clone(),
         generation_id: ask.generation_id,

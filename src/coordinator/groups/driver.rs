@@ -162,12 +162,7 @@ impl GroupDriver {
         }
     }
 
-    fn assignor_changed(
-        &mut self,
-        id: &crate::base::GroupId,
-        now: TimestampMs,
-        work: &mut Work,
-    ) {
+    fn assignor_changed(&mut self, id: &crate::base::GroupId, now: TimestampMs, work: &mut Work) {
         let effects = self.shard.assignor_changed(id, self.desk.assignor_of(id), now);
         self.absorb(effects, work);
     }

@@ -11,7 +11,6 @@ mod watch;
 
 pub use coordinator::GroupCoordinator;
 pub use offsets_topic::OffsetsTopicError;
-pub use requests::CoordinatorNode;
 
 #[cfg(test)]
 mod tests;

@@ -38,7 +38,9 @@ pub(super) struct Assigning {
 #[derive(Clone, Debug)]
 enum Open {
     /// With the leader's own assignment, in case the plugin fails and there is nothing to keep.
-    Assign { leaders_own: BTreeMap<MemberId, Bytes> },
+    Assign {
+        leaders_own: BTreeMap<MemberId, Bytes>,
+    },
     Probe,
 }
 
@@ -179,12 +181,7 @@ impl ClassicGroup {
     }
 
     /// What the members get of a target in this generation.
-    fn give(
-        &mut self,
-        target: Target,
-        members: &[Subscribed],
-        step: &mut Step<'_>,
-    ) -> Assignments {
+    fn give(&mut self, target: Target, members: &[Subscribed], step: &mut Step<'_>) -> Assignments {
         if !self.is_cooperative(members) {
             self.assigning.target = None;
             return target.assignments;

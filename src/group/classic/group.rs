@@ -149,11 +149,7 @@ impl ClassicGroup {
                 Some(_) => {}
             }
         }
-        if self.members.contains_key(member_id) {
-            Ok(())
-        } else {
-            Err(GroupError::UnknownMemberId)
-        }
+        if self.members.contains_key(member_id) { Ok(()) } else { Err(GroupError::UnknownMemberId) }
     }
 
     pub(super) fn is_leader(&self, member_id: &MemberId) -> bool {

@@ -42,9 +42,8 @@ impl ClassicGroup {
         if self.state == State::Empty && generation_id < 0 {
             return Ok(());
         }
-        let by_member = generation_id >= 0
-            || !member_id.as_str().is_empty()
-            || group_instance_id.is_some();
+        let by_member =
+            generation_id >= 0 || !member_id.as_str().is_empty() || group_instance_id.is_some();
         if by_member {
             self.validate_member(member_id, group_instance_id)?;
             if generation_id != self.generation_id {

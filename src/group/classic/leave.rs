@@ -17,7 +17,11 @@ impl ClassicGroup {
         results
     }
 
-    fn leave_one(&mut self, leaving: &LeavingMember, step: &mut Step<'_>) -> Result<(), GroupError> {
+    fn leave_one(
+        &mut self,
+        leaving: &LeavingMember,
+        step: &mut Step<'_>,
+    ) -> Result<(), GroupError> {
         let id = self.leaving_id(leaving)?;
         self.remove(&id, step);
         Ok(())

@@ -33,9 +33,7 @@ mod timers;
 pub use answers::{Joined, JoinedMember, Synced};
 pub use group::ClassicGroup;
 pub use member::{Member, Protocol};
-pub use requests::{
-    AssignorAnswer, HeartbeatRequest, JoinRequest, LeavingMember, SyncRequest,
-};
+pub use requests::{AssignorAnswer, HeartbeatRequest, JoinRequest, LeavingMember, SyncRequest};
 pub use state::State;
 pub use subscription::Subscribed;
 pub use target::{Assignments, Target, TargetInputs};

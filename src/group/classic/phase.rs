@@ -109,7 +109,8 @@ impl ClassicGroup {
 
     /// The leader stays if it has joined, else one that has takes over; false when nobody has.
     fn elect_joined_leader(&mut self) -> bool {
-        let joined = |id: &MemberId| self.members.get(id).is_some_and(|it| it.awaiting_join.is_some());
+        let joined =
+            |id: &MemberId| self.members.get(id).is_some_and(|it| it.awaiting_join.is_some());
         if !self.leader.as_ref().is_some_and(joined) {
             let next = self.members.values().find(|it| it.awaiting_join.is_some());
             let Some(next) = next.map(|it| it.id.clone()) else { return false };

@@ -127,8 +127,7 @@ pub(super) fn encode_assignment(version: i16, topics: &BTreeMap<TopicName, Vec<i
         let name = StrBytes::from_string(topic.to_string());
         TopicPartition::default().with_topic(name.into()).with_partitions(partitions.clone())
     });
-    let message =
-        ConsumerProtocolAssignment::default().with_assigned_partitions(parts.collect());
+    let message = ConsumerProtocolAssignment::default().with_assigned_partitions(parts.collect());
     let mut out = BytesMut::new();
     out.put_i16(version);
     message.encode(&mut out, version).expect("an assignment has a form in every version");
@@ -182,7 +181,10 @@ mod tests {
     fn an_assignment_is_read_back() {
         let topics = BTreeMap::from([("a".into(), vec![0, 2]), ("b".into(), vec![1])]);
         for version in 0..=NEWEST {
-            assert_eq!(decode_assignment(encode_assignment(version, &topics)), Some(topics.clone()));
+            assert_eq!(
+                decode_assignment(encode_assignment(version, &topics)),
+                Some(topics.clone())
+            );
         }
     }
 

@@ -118,10 +118,7 @@ mod tests {
     #[test]
     fn what_is_not_there_any_more_is_cut() {
         let last = assignments(&[("a", &[0, 7])]);
-        assert_eq!(
-            keep(&last, &inputs(&["a", "b"], 2)),
-            assignments(&[("a", &[0]), ("b", &[1])])
-        );
+        assert_eq!(keep(&last, &inputs(&["a", "b"], 2)), assignments(&[("a", &[0]), ("b", &[1])]));
     }
 
     #[test]

@@ -41,15 +41,8 @@ pub struct RawRecord {
 /// One change of a shard's state; `None` is a tombstone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GroupRecord {
-    OffsetCommit {
-        group_id: GroupId,
-        topic_partition: TopicPartition,
-        value: Option<OffsetCommit>,
-    },
-    GroupMetadata {
-        group_id: GroupId,
-        value: Option<GroupMetadata>,
-    },
+    OffsetCommit { group_id: GroupId, topic_partition: TopicPartition, value: Option<OffsetCommit> },
+    GroupMetadata { group_id: GroupId, value: Option<GroupMetadata> },
 }
 
 const OFFSET_COMMIT_KEY: i16 = 1;

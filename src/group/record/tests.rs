@@ -37,11 +37,8 @@ fn an_offset_is_stored_as_kafka_stores_it() {
 
 #[test]
 fn an_offset_with_its_own_expiry_is_stored_in_version_one() {
-    let with_expiry = OffsetCommit {
-        expire_timestamp: Some(TimestampMs(11)),
-        leader_epoch: None,
-        ..value()
-    };
+    let with_expiry =
+        OffsetCommit { expire_timestamp: Some(TimestampMs(11)), leader_epoch: None, ..value() };
     let raw = commit(Some(with_expiry.clone())).encode();
     assert_eq!(raw.value.as_ref().unwrap()[..2], [0, 1]);
     assert_eq!(round_trip(&raw), commit(Some(with_expiry)));
@@ -54,10 +51,7 @@ fn old_versions_of_an_offset_are_read() {
     for (bytes, epoch) in [
         (&b"\0\0\0\0\0\0\0\0\0\x07\0\x01m\0\0\0\0\0\0\0\x09"[..], None),
         (&b"\0\x02\0\0\0\0\0\0\0\x07\0\x01m\0\0\0\0\0\0\0\x09"[..], None),
-        (
-            &b"\0\x03\0\0\0\0\0\0\0\x07\0\0\0\x02\0\x01m\0\0\0\0\0\0\0\x09"[..],
-            Some(LeaderEpoch(2)),
-        ),
+        (&b"\0\x03\0\0\0\0\0\0\0\x07\0\0\0\x02\0\x01m\0\0\0\0\0\0\0\x09"[..], Some(LeaderEpoch(2))),
     ] {
         let want = OffsetCommit { leader_epoch: epoch, ..value() };
         assert_eq!(GroupRecord::decode(&key, Some(bytes)), Ok(Some(commit(Some(want)))));
@@ -89,10 +83,7 @@ fn tombstones_have_no_value_and_other_keys_are_skipped() {
 fn a_hostile_count_is_refused_before_anything_is_reserved() {
     let mut bytes = b"\0\x03\0\0\0\0\0\x05\xff\xff\xff\xff\0\0\0\0\0\0\0\0".to_vec();
     bytes.extend_from_slice(&i32::MAX.to_be_bytes());
-    assert_eq!(
-        GroupRecord::decode(b"\0\x02\0\x01g", Some(&bytes)),
-        Err(RecordError::Truncated)
-    );
+    assert_eq!(GroupRecord::decode(b"\0\x02\0\x01g", Some(&bytes)), Err(RecordError::Truncated));
 }
 
 fn round_trip(raw: &RawRecord) -> GroupRecord {
