@@ -3,8 +3,8 @@
 use std::{net::IpAddr, sync::Arc};
 
 use crate::{
-    config::Config, coordinator::GroupCoordinator, plugin::PluginHost, quorum::Quorum,
-    replica::ReplicaManager, telemetry::Metrics,
+    config::Config, coordinator::GroupCoordinator, plugin::PluginHost, produce::Produce,
+    quorum::Quorum, replica::ReplicaManager, telemetry::Metrics, wire::header::RequestHeader,
 };
 
 /// Handles of the rooms below, shared by all connections.
@@ -14,6 +14,7 @@ pub struct Rooms {
     pub quorum: Arc<Quorum>,
     pub replicas: Arc<ReplicaManager>,
     pub plugins: Arc<PluginHost>,
+    pub produce: Arc<Produce>,
     pub groups: Arc<GroupCoordinator>,
 }
 
@@ -28,4 +29,26 @@ pub struct Context {
     pub connection_id: u64,
     /// Name of the listener that the client came in by; its answers name brokers by that listener's addresses.
     pub listener: Arc<str>,
+}
+
+/// The connection that a request came by.
+#[derive(Clone, Debug)]
+pub struct Client {
+    pub host: IpAddr,
+    /// Unique in this process.
+    pub connection_id: u64,
+    /// Name of the listener.
+    pub listener: Arc<str>,
+}
+
+impl Client {
+    pub(super) fn context(&self, header: &RequestHeader) -> Context {
+        Context {
+            api_version: header.api_version,
+            client_id: header.client_id().into(),
+            client_host: self.host,
+            connection_id: self.connection_id,
+            listener: Arc::clone(&self.listener),
+        }
+    }
 }

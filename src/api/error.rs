@@ -4,6 +4,7 @@
 
 use crate::{
     base::ErrorCode, controller::ControllerError, group::GroupError, log::LogError,
+    produce::ProduceError,
     quorum::QuorumError, replica::ReplicaError, wire::record_batch::BatchError,
 };
 
@@ -15,7 +16,11 @@ impl From<LogError> for ErrorCode {
             LogError::InvalidProducerEpoch { .. } => Self::InvalidProducerEpoch,
             LogError::RecordListTooLarge { .. } => Self::RecordListTooLarge,
             // Retriable on purpose: another replica has an intact copy.
-            LogError::CorruptBatch { .. } | LogError::Storage { .. } => Self::KafkaStorageError,
+            LogError::CorruptBatch { .. }
+            | LogError::Storage { .. }
+            | LogError::Offline(_)
+            | LogError::DirectoryRefused { .. } => Self::KafkaStorageError,
+            LogError::Closed(_) => Self::NotLeaderOrFollower,
         }
     }
 }
@@ -60,6 +65,25 @@ impl From<&ControllerError> for ErrorCode {
             ControllerError::InvalidConfig(_) => Self::InvalidConfig,
             ControllerError::TooLarge => Self::PolicyViolation,
             ControllerError::ProducerIdsExhausted => Self::UnknownServerError,
+        }
+    }
+}
+
+impl From<ProduceError> for ErrorCode {
+    fn from(error: ProduceError) -> Self {
+        match error {
+            ProduceError::Batch(error) => error.into(),
+            ProduceError::InvalidRequest(_) | ProduceError::Refused { .. } => Self::InvalidRecord,
+            ProduceError::Transactional => Self::InvalidTxnState,
+            ProduceError::TooLarge { .. } => Self::MessageTooLarge,
+            ProduceError::InvalidTimestamp(_) => Self::InvalidTimestamp,
+            // Retriable, and nothing was stored: the producer sends the same batch again.
+            ProduceError::HookFailed(_) | ProduceError::Unfinished | ProduceError::Busy => {
+                Self::NotEnoughReplicas
+            }
+            // Retriable, and the producer may neither renumber nor give up the batch.
+            ProduceError::NotEverywhere(_) => Self::NotEnoughReplicasAfterAppend,
+            ProduceError::Replica(error) => error.into(),
         }
     }
 }
