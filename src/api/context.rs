@@ -3,8 +3,8 @@
 use std::{net::IpAddr, sync::Arc};
 
 use crate::{
-    config::Config, plugin::PluginHost, produce::Produce, quorum::Quorum, replica::ReplicaManager,
-    telemetry::Metrics, wire::header::RequestHeader,
+    config::Config, coordinator::GroupCoordinator, plugin::PluginHost, produce::Produce,
+    quorum::Quorum, replica::ReplicaManager, telemetry::Metrics, wire::header::RequestHeader,
 };
 
 /// Handles of the rooms below, shared by all connections.
@@ -15,6 +15,7 @@ pub struct Rooms {
     pub replicas: Arc<ReplicaManager>,
     pub plugins: Arc<PluginHost>,
     pub produce: Arc<Produce>,
+    pub groups: Arc<GroupCoordinator>,
 }
 
 /// One request, besides its body.

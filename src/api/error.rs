@@ -3,7 +3,8 @@
 //! No `match` here has a wildcard arm: a new variant does not compile until someone has decided what clients are told.
 
 use crate::{
-    base::ErrorCode, controller::ControllerError, log::LogError, produce::ProduceError,
+    base::ErrorCode, controller::ControllerError, group::GroupError, log::LogError,
+    produce::ProduceError,
     quorum::QuorumError, replica::ReplicaError, wire::record_batch::BatchError,
 };
 
@@ -97,6 +98,30 @@ impl From<BatchError> for ErrorCode {
             BatchError::UnsupportedMagic(_) => Self::UnsupportedForMessageFormat,
             BatchError::UnknownCompression(_) => Self::UnsupportedCompressionType,
             BatchError::BadRecord { .. } | BatchError::BadHeader(_) => Self::InvalidRecord,
+        }
+    }
+}
+
+impl From<GroupError> for ErrorCode {
+    fn from(error: GroupError) -> Self {
+        match error {
+            GroupError::CoordinatorNotAvailable => Self::CoordinatorNotAvailable,
+            GroupError::CoordinatorLoadInProgress => Self::CoordinatorLoadInProgress,
+            GroupError::NotCoordinator => Self::NotCoordinator,
+            GroupError::InvalidGroupId => Self::InvalidGroupId,
+            GroupError::InvalidSessionTimeout => Self::InvalidSessionTimeout,
+            GroupError::UnknownMemberId => Self::UnknownMemberId,
+            GroupError::MemberIdRequired(_) => Self::MemberIdRequired,
+            GroupError::FencedInstanceId => Self::FencedInstanceId,
+            GroupError::IllegalGeneration => Self::IllegalGeneration,
+            GroupError::InconsistentGroupProtocol => Self::InconsistentGroupProtocol,
+            GroupError::RebalanceInProgress => Self::RebalanceInProgress,
+            GroupError::GroupMaxSizeReached => Self::GroupMaxSizeReached,
+            GroupError::GroupIdNotFound => Self::GroupIdNotFound,
+            GroupError::NonEmptyGroup => Self::NonEmptyGroup,
+            GroupError::OffsetMetadataTooLarge => Self::OffsetMetadataTooLarge,
+            // Not MESSAGE_TOO_LARGE: no client expects that of a coordinator.
+            GroupError::RecordTooLarge => Self::UnknownServerError,
         }
     }
 }

@@ -18,6 +18,7 @@ pub mod describe_groups;
 pub mod error;
 pub mod fetch;
 pub mod find_coordinator;
+mod group_text;
 pub mod heartbeat;
 pub mod incremental_alter_configs;
 pub mod init_producer_id;

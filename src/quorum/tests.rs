@@ -114,8 +114,7 @@ async fn a_caller_that_goes_away_does_not_let_the_next_one_decide_on_an_old_imag
     }
     let before = quorum.change(|it| Ok::<_, Infallible>(Decision::response(it.next_producer_id)));
     let before = before.await.unwrap().unwrap();
-    let block =
-        quorum.change(crate::controller::allocate_producer_ids).await.unwrap().unwrap();
+    let block = quorum.change(crate::controller::allocate_producer_ids).await.unwrap().unwrap();
     assert_eq!(block.start, before);
 }
 
