@@ -2,6 +2,7 @@
 
 use std::{net::IpAddr, sync::Arc};
 
+use super::fetch::FetchSessions;
 use crate::{
     config::Config, plugin::PluginHost, quorum::Quorum, replica::ReplicaManager, telemetry::Metrics,
 };
@@ -13,6 +14,7 @@ pub struct Rooms {
     pub quorum: Arc<Quorum>,
     pub replicas: Arc<ReplicaManager>,
     pub plugins: Arc<PluginHost>,
+    pub fetch_sessions: Arc<FetchSessions>,
 }
 
 /// One request, besides its body.
