@@ -4,7 +4,8 @@ use std::{net::IpAddr, sync::Arc};
 
 use super::fetch::FetchSessions;
 use crate::{
-    config::Config, plugin::PluginHost, quorum::Quorum, replica::ReplicaManager, telemetry::Metrics,
+    config::Config, coordinator::GroupCoordinator, plugin::PluginHost, produce::Produce,
+    quorum::Quorum, replica::ReplicaManager, telemetry::Metrics, wire::header::RequestHeader,
 };
 
 /// Handles of the rooms below, shared by all connections.
@@ -15,6 +16,8 @@ pub struct Rooms {
     pub replicas: Arc<ReplicaManager>,
     pub plugins: Arc<PluginHost>,
     pub fetch_sessions: Arc<FetchSessions>,
+    pub produce: Arc<Produce>,
+    pub groups: Arc<GroupCoordinator>,
 }
 
 /// One request, besides its body.
@@ -28,4 +31,26 @@ pub struct Context {
     pub connection_id: u64,
     /// Name of the listener that the client came in by; its answers name brokers by that listener's addresses.
     pub listener: Arc<str>,
+}
+
+/// The connection that a request came by.
+#[derive(Clone, Debug)]
+pub struct Client {
+    pub host: IpAddr,
+    /// Unique in this process.
+    pub connection_id: u64,
+    /// Name of the listener.
+    pub listener: Arc<str>,
+}
+
+impl Client {
+    pub(super) fn context(&self, header: &RequestHeader) -> Context {
+        Context {
+            api_version: header.api_version,
+            client_id: header.client_id().into(),
+            client_host: self.host,
+            connection_id: self.connection_id,
+            listener: Arc::clone(&self.listener),
+        }
+    }
 }

@@ -1,5 +1,7 @@
 //! Request handlers: one file an API, named as in the protocol guide.
 //!
+//! To see what a request does, open the file of its name; to see what is served, read the table below.
+//!
 //! Rule: a handler returns a response value; it never writes to a connection. A partition that fails is data.
 //! What `ApiVersions` announces is built from what is served.
 
@@ -16,6 +18,7 @@ pub mod describe_groups;
 pub mod error;
 pub mod fetch;
 pub mod find_coordinator;
+mod group_text;
 pub mod heartbeat;
 pub mod incremental_alter_configs;
 pub mod init_producer_id;
@@ -26,7 +29,90 @@ pub mod list_offsets;
 pub mod metadata;
 pub mod offset_commit;
 pub mod offset_fetch;
+mod outcome;
 pub mod produce;
+mod requests;
 pub mod sync_group;
 
-pub use context::{Context, Rooms};
+use std::{ops::RangeInclusive, sync::Arc};
+
+use bytes::Bytes;
+pub use context::{Client, Context, Rooms};
+use kafka_protocol::messages::ApiKey;
+pub use outcome::{Answer, CloseReason, Outcome};
+pub use requests::Requests;
+use requests::{Request, decode};
+
+/// An API that Klamm serves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Api {
+    pub key: ApiKey,
+    /// Kafka's name for it.
+    pub name: &'static str,
+    /// The versions that are answered. What is announced differs for `Produce` alone: see `api_versions`.
+    pub versions: RangeInclusive<i16>,
+}
+
+/// Makes the table and the `match` from one list, so that they cannot disagree.
+macro_rules! apis {
+    ($($key:ident => $module:ident,)*) => {
+        /// What is served, besides what the documents say: `ApiVersions` and the version check are built from it.
+        pub const TABLE: &[Api] = &[
+            Api { key: ApiKey::Produce, name: "Produce", versions: produce::VERSIONS },
+            $(Api { key: ApiKey::$key, name: stringify!($key), versions: $module::VERSIONS },)*
+        ];
+
+        /// Hands a request, whose version is one of the table's, to its handler.
+        fn begin(rooms: &Arc<Rooms>, request: Request, body: Bytes) -> Result<Outcome, CloseReason> {
+            let version = request.context.api_version;
+            match request.api_key {
+                // The call itself fixes the order of what is appended: the next request need not wait for the answer.
+                ApiKey::Produce => {
+                    let answer = produce::handle(rooms, &request.context, decode(body, version)?);
+                    Ok(request.pipelined(answer))
+                }
+                $(ApiKey::$key => {
+                    let (rooms, context) = (Arc::clone(rooms), request.context.clone());
+                    let body = decode(body, version)?;
+                    Ok(request.exclusive(async move {
+                        $module::handle(&rooms, &context, body).await
+                    }))
+                })*
+                key => Err(CloseReason::Unserved { key: key as i16, version }),
+            }
+        }
+    };
+}
+
+apis! {
+    Fetch => fetch,
+    ListOffsets => list_offsets,
+    Metadata => metadata,
+    OffsetCommit => offset_commit,
+    OffsetFetch => offset_fetch,
+    FindCoordinator => find_coordinator,
+    JoinGroup => join_group,
+    Heartbeat => heartbeat,
+    LeaveGroup => leave_group,
+    SyncGroup => sync_group,
+    DescribeGroups => describe_groups,
+    ListGroups => list_groups,
+    ApiVersions => api_versions,
+    CreateTopics => create_topics,
+    DeleteTopics => delete_topics,
+    InitProducerId => init_producer_id,
+    DescribeConfigs => describe_configs,
+    AlterConfigs => alter_configs,
+    CreatePartitions => create_partitions,
+    DeleteGroups => delete_groups,
+    IncrementalAlterConfigs => incremental_alter_configs,
+    DescribeCluster => describe_cluster,
+}
+
+/// The table's line for a request; `None` where its key or version is not served.
+fn served(key: ApiKey, version: i16) -> Option<&'static Api> {
+    TABLE.iter().find(|api| api.key == key && api.versions.contains(&version))
+}
+
+#[cfg(test)]
+mod tests;

@@ -15,7 +15,7 @@ use super::{
     partition::{Role, now},
 };
 use crate::{
-    base::{LeaderEpoch, TopicId, TopicPartition},
+    base::{LeaderEpoch, TopicId, TopicName, TopicPartition},
     config::{Config, LogConfig, TopicConfig, TopicConfigs},
     log::{LogDir, LogSettings},
     metadata::{MetadataImage, PartitionImage, TopicImage},
@@ -40,6 +40,8 @@ pub struct ReplicaManager {
     config: Arc<Config>,
     dirs: Vec<Arc<LogDir>>,
     partitions: ArcSwap<Partitions>,
+    /// The image that was applied last.
+    image: ArcSwap<MetadataImage>,
     /// Held by whoever changes the set of partitions.
     changing: Mutex<()>,
     count: Gauge<i64, AtomicI64>,
@@ -70,6 +72,7 @@ impl ReplicaManager {
             config: Arc::clone(config),
             dirs,
             partitions: ArcSwap::default(),
+            image: ArcSwap::default(),
             changing: Mutex::new(()),
             count,
         }))
@@ -108,6 +111,7 @@ impl ReplicaManager {
             kept.extend(self.open_all(new, &kept));
             self.publish(kept);
         }
+        self.image.store(Arc::clone(image));
     }
 
     /// The partition, if this node leads it and the caller's epoch (if any) is the current one.
@@ -131,6 +135,11 @@ impl ReplicaManager {
     /// Whether a name still means this topic.
     pub fn topic_id(&self, topic_partition: &TopicPartition) -> Option<TopicId> {
         self.find(topic_partition).map(|it| it.topic_id)
+    }
+
+    /// Partitions that a topic has in the image that was applied last, wherever they are; 0 for one that does not exist.
+    pub fn partition_count(&self, topic: &TopicName) -> u32 {
+        self.image.load().topic(topic.as_str()).map_or(0, |it| it.partitions.len() as u32)
     }
 
     /// Every partition of this node, sorted.

@@ -16,9 +16,8 @@ use schema::{Field, Kind, Message, Struct};
 use super::{DecodeError, reader::Reader};
 
 /// Array elements and tagged fields that one request may hold. The largest decoded element is under 128 bytes and the map
-/// of a single tag under 512, so a
-/// request costs at most some 80 MiB besides its frame; an honest one that names every partition of a large cluster
-/// stays under it.
+/// of a single tag under 512, so a request costs at most some 80 MiB besides its frame; an honest one that names every
+/// partition of a large cluster stays under it.
 pub const ELEMENTS_MAX: usize = 250_000;
 
 /// Walks the body of a request and returns its length; the frame may be longer, which Kafka ignores.

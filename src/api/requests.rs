@@ -1,0 +1,243 @@
+//! A frame's way to its handler and back: header, version check, guard, decode; then encode, with panics caught and
+//! requests counted. All of it stands here once, around the table of `api`.
+
+use std::{any::Any, panic::AssertUnwindSafe, sync::Arc, time::Instant};
+
+use bytes::Bytes;
+use futures_util::{FutureExt, future::BoxFuture};
+use kafka_protocol::{
+    messages::ApiKey,
+    protocol::{Decodable, Encodable},
+};
+use prometheus_client::metrics::{
+    counter::Counter,
+    family::Family,
+    histogram::{Histogram, exponential_buckets},
+};
+
+use super::{
+    Answer, Api, Client, CloseReason, Context, Outcome, Rooms, api_versions, begin, served,
+};
+use crate::{
+    telemetry::Metrics,
+    wire::{DecodeError, frame, guard, header::RequestHeader},
+};
+
+/// Serves the requests of all connections.
+pub struct Requests {
+    rooms: Arc<Rooms>,
+    metrics: RequestMetrics,
+}
+
+impl Requests {
+    /// Registers its metrics, so it is made once.
+    pub fn new(rooms: Arc<Rooms>) -> Self {
+        let metrics = RequestMetrics::register(&rooms.metrics);
+        Self { rooms, metrics }
+    }
+
+    /// Begins a request. A handler that panics, at once or later, closes its connection and nothing else.
+    pub fn call(&self, client: &Client, frame: Bytes) -> Outcome {
+        self.try_call(client, frame).unwrap_or_else(|reason| Outcome::Ready(Answer::Close(reason)))
+    }
+
+    fn try_call(&self, client: &Client, mut frame: Bytes) -> Result<Outcome, CloseReason> {
+        let header = RequestHeader::parse(&mut frame)?;
+        let Some(api) = served(header.api_key, header.api_version) else {
+            return refuse(&header);
+        };
+        guard::check(api.key, header.api_version, &frame)?;
+        let request = Request {
+            api_key: api.key,
+            api: api.name,
+            correlation_id: header.correlation_id,
+            context: client.context(&header),
+        };
+        let begun =
+            std::panic::catch_unwind(AssertUnwindSafe(|| begin(&self.rooms, request, frame)))
+                .unwrap_or_else(|panic| Err(panicked(api.name, &*panic)))?;
+        Ok(self.metrics.observe(api, begun))
+    }
+}
+
+/// A version that nobody serves closes the connection, but for `ApiVersions`: its answer in version 0 tells a client
+/// which version to ask in (KIP-35, KIP-511).
+fn refuse(header: &RequestHeader) -> Result<Outcome, CloseReason> {
+    let (key, version) = (header.api_key, header.api_version);
+    if key != ApiKey::ApiVersions {
+        return Err(CloseReason::Unserved { key: key as i16, version });
+    }
+    let response = api_versions::unsupported_version();
+    let frame = frame::encode_response(header.correlation_id, 0, &response, 0)
+        .map_err(|error| CloseReason::unencodable("ApiVersions", &error))?;
+    Ok(Outcome::Ready(Answer::Frame(frame)))
+}
+
+/// Decodes a body that the guard has let pass. What follows the body is ignored, as Kafka does.
+pub(super) fn decode<T: Decodable>(mut body: Bytes, version: i16) -> Result<T, DecodeError> {
+    T::decode(&mut body, version).map_err(|error| DecodeError::Body(format!("{error:#}")))
+}
+
+/// A request on its way: what its answer needs.
+pub(super) struct Request {
+    pub(super) api_key: ApiKey,
+    api: &'static str,
+    correlation_id: i32,
+    pub(super) context: Context,
+}
+
+impl Request {
+    /// The outcome of a handler that the connection's next request waits for.
+    pub(super) fn exclusive<R: Encodable>(
+        self,
+        response: impl Future<Output = R> + Send + 'static,
+    ) -> Outcome {
+        Outcome::Exclusive(async move { self.answer(&response.await) }.boxed())
+    }
+
+    /// The outcome of a call that has fixed its place in the order already.
+    pub(super) fn pipelined<R: Encodable>(
+        self,
+        response: impl Future<Output = Option<R>> + Send + 'static,
+    ) -> Outcome {
+        let answer = async move {
+            response.await.map_or(Answer::NoResponse, |response| self.answer(&response))
+        };
+        Outcome::Pipelined(answer.boxed())
+    }
+
+    fn answer(&self, response: &impl Encodable) -> Answer {
+        let version = self.context.api_version;
+        let header_version = self.api_key.response_header_version(version);
+        match frame::encode_response(self.correlation_id, header_version, response, version) {
+            Ok(frame) => Answer::Frame(frame),
+            Err(error) => Answer::Close(CloseReason::unencodable(self.api, &error)),
+        }
+    }
+}
+
+/// Counts requests and how long they take, waiting included; `Fetch` and `JoinGroup` wait on purpose.
+struct RequestMetrics {
+    requests: Family<ApiLabel, Counter>,
+    seconds: Family<ApiLabel, Histogram>,
+}
+
+type ApiLabel = [(&'static str, &'static str); 1];
+
+impl RequestMetrics {
+    fn register(metrics: &Metrics) -> Self {
+        let requests = Family::default();
+        let seconds = Family::new_with_constructor(request_seconds as fn() -> Histogram);
+        metrics.register(|registry| {
+            let help = "Requests begun, by API";
+            registry.register("klamm_requests", help, requests.clone());
+            let help = "Seconds from a request's arrival to its answer, by API";
+            registry.register("klamm_request_seconds", help, seconds.clone());
+        });
+        Self { requests, seconds }
+    }
+
+    /// Counts a request and wraps what is still to come of it.
+    fn observe(&self, api: &'static Api, outcome: Outcome) -> Outcome {
+        let label = [("api", api.name)];
+        self.requests.get_or_create(&label).inc();
+        let seconds = self.seconds.get_or_create(&label).clone();
+        match outcome {
+            Outcome::Ready(answer) => Outcome::Ready(answer),
+            Outcome::Exclusive(answer) => Outcome::Exclusive(watched(api.name, answer, seconds)),
+            Outcome::Pipelined(answer) => Outcome::Pipelined(watched(api.name, answer, seconds)),
+        }
+    }
+}
+
+/// From half a millisecond to a minute.
+fn request_seconds() -> Histogram {
+    Histogram::new(exponential_buckets(0.0005, 2.0, 18))
+}
+
+fn watched(
+    api: &'static str,
+    answer: BoxFuture<'static, Answer>,
+    seconds: Histogram,
+) -> BoxFuture<'static, Answer> {
+    let started = Instant::now();
+    let answer = AssertUnwindSafe(answer).catch_unwind();
+    let watched = async move {
+        let answer = answer.await.unwrap_or_else(|panic| Answer::Close(panicked(api, &*panic)));
+        seconds.observe(started.elapsed().as_secs_f64());
+        answer
+    };
+    watched.boxed()
+}
+
+fn panicked(api: &'static str, panic: &(dyn Any + Send)) -> CloseReason {
+    let text = panic.downcast_ref::<&str>().copied();
+    let message = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    CloseReason::Panicked { api, message: message.unwrap_or("no message").to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::Poll;
+
+    use kafka_protocol::messages::{FindCoordinatorResponse, HeartbeatResponse};
+
+    use super::*;
+
+    fn request() -> Request {
+        let context = Context {
+            api_version: 4,
+            client_id: "test".into(),
+            client_host: [127, 0, 0, 1].into(),
+            connection_id: 1,
+            listener: "PLAINTEXT".into(),
+        };
+        Request { api_key: ApiKey::Heartbeat, api: "Heartbeat", correlation_id: 5, context }
+    }
+
+    fn finished(outcome: Outcome) -> Answer {
+        match outcome {
+            Outcome::Ready(answer) => answer,
+            Outcome::Exclusive(answer) | Outcome::Pipelined(answer) => {
+                answer.now_or_never().expect("nothing in these tests waits")
+            }
+        }
+    }
+
+    fn observed(outcome: Outcome) -> Answer {
+        let api = served(ApiKey::Heartbeat, 4).unwrap();
+        finished(RequestMetrics::register(&Metrics::default()).observe(api, outcome))
+    }
+
+    #[test]
+    fn a_response_is_framed_in_its_requests_version() {
+        let answer = observed(request().exclusive(async { HeartbeatResponse::default() }));
+        let Answer::Frame(frame) = answer else { panic!("{answer:?}") };
+        // Length 12: correlation id, no header tags, throttle time, no error, no tags.
+        assert_eq!(frame[..], [0, 0, 0, 12, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0]);
+    }
+
+    #[test]
+    fn a_producer_that_asks_for_no_answer_gets_none() {
+        let answer = observed(request().pipelined(async { None::<HeartbeatResponse> }));
+        assert!(matches!(answer, Answer::NoResponse));
+    }
+
+    #[test]
+    fn a_response_of_another_version_closes_the_connection_as_a_bug() {
+        let misfit = FindCoordinatorResponse::default().with_host("version 4 has none".into());
+        let answer = observed(request().exclusive(async { misfit }));
+        let Answer::Close(reason) = answer else { panic!("{answer:?}") };
+        assert!(reason.is_bug() && reason.name() == "unencodable", "{reason}");
+    }
+
+    #[test]
+    fn a_handler_that_panics_closes_its_connection_as_a_bug() {
+        let panicking =
+            std::future::poll_fn(|_| -> Poll<HeartbeatResponse> { panic!("on purpose") });
+        let answer = observed(request().exclusive(panicking));
+        let Answer::Close(reason) = answer else { panic!("{answer:?}") };
+        assert!(reason.is_bug());
+        assert_eq!(reason.to_string(), "Heartbeat: the handler panicked: on purpose");
+    }
+}

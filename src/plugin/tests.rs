@@ -1,0 +1,1 @@
+//! Guests that misbehave on purpose, and what their failure means.
