@@ -23,7 +23,7 @@ mod request;
 mod session;
 mod session_cache;
 
-use std::{ops::RangeInclusive, time::SystemTime};
+use std::ops::RangeInclusive;
 
 use kafka_protocol::messages::{FetchRequest, FetchResponse};
 
@@ -35,9 +35,10 @@ pub use session_cache::FetchSessions;
 
 use super::{Context, Rooms};
 use crate::{
-    base::{ErrorCode, TimestampMs},
+    base::ErrorCode,
     metadata::MetadataImage,
     replica::{FetchPartition, FetchedPartition},
+    telemetry::now,
 };
 
 /// The versions Klamm answers.
@@ -67,12 +68,6 @@ pub async fn handle(rooms: &Rooms, context: &Context, request: FetchRequest) -> 
         }
         Err(error) => FetchResponse::default().with_error_code(error.code()),
     }
-}
-
-/// The time by this machine's clock.
-fn now() -> TimestampMs {
-    let since_epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    TimestampMs(i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX))
 }
 
 /// What to read, if the topic is known.
