@@ -2,6 +2,7 @@
 
 use std::{net::IpAddr, sync::Arc};
 
+use super::fetch::FetchSessions;
 use crate::{
     config::Config, coordinator::GroupCoordinator, plugin::PluginHost, produce::Produce,
     quorum::Quorum, replica::ReplicaManager, telemetry::Metrics, wire::header::RequestHeader,
@@ -14,6 +15,7 @@ pub struct Rooms {
     pub quorum: Arc<Quorum>,
     pub replicas: Arc<ReplicaManager>,
     pub plugins: Arc<PluginHost>,
+    pub fetch_sessions: Arc<FetchSessions>,
     pub produce: Arc<Produce>,
     pub groups: Arc<GroupCoordinator>,
 }

@@ -10,16 +10,13 @@ use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 use prometheus_client::metrics::gauge::Gauge;
 
-use super::{
-    Partition, ReplicaError,
-    partition::{Role, now},
-};
+use super::{Partition, ReplicaError, partition::Role};
 use crate::{
     base::{LeaderEpoch, TopicId, TopicName, TopicPartition},
     config::{Config, LogConfig, TopicConfig, TopicConfigs},
     log::{LogDir, LogSettings},
     metadata::{MetadataImage, PartitionImage, TopicImage},
-    telemetry::Metrics,
+    telemetry::{Metrics, now},
 };
 
 /// Logs are opened and closed by so many threads at once: each waits for the disk most of the time.
