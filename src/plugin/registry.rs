@@ -23,7 +23,7 @@ use crate::base::PluginName;
 pub(super) struct Registry {
     slots: RwLock<BTreeMap<PluginName, Arc<Slot>>>,
     metrics: PluginMetrics,
-    /// Counts loads and unloads.
+    /// Counts loads, good and bad, and unloads.
     changes: watch::Sender<u64>,
 }
 
@@ -117,6 +117,7 @@ impl Registry {
         history.source.get_or_insert(source);
         drop(history);
         slot.metrics.reloaded("failed");
+        self.changed();
     }
 
     /// The file is gone and nothing stands in for it. A name that never loaded is forgotten.
