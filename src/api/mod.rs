@@ -5,6 +5,8 @@
 
 pub mod alter_configs;
 pub mod api_versions;
+mod authorized_operations;
+mod config_resource;
 mod context;
 pub mod create_partitions;
 pub mod create_topics;
@@ -24,9 +26,11 @@ pub mod leave_group;
 pub mod list_groups;
 pub mod list_offsets;
 pub mod metadata;
+mod metadata_change;
 pub mod offset_commit;
 pub mod offset_fetch;
 pub mod produce;
+mod refusal;
 pub mod sync_group;
 
-pub use context::{Context, Rooms};
+pub use context::{Context, Published, Rooms};
