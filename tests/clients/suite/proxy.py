@@ -1,7 +1,7 @@
 """A TCP proxy between clients and a broker that swallows answers and cuts connections.
 
-What happens to a connection is drawn from the seed and the connection's number alone. Only produce requests set an
-incident off, so that each hits a batch whose fate the producer then cannot know, or knows to be lost.
+Only produce requests set an incident off, so that each hits a batch whose fate the producer then cannot know. When, is drawn
+from the seed and the connection's number; the kinds of incidents come in shuffled rounds, so that none is left out.
 """
 
 import random
@@ -9,18 +9,19 @@ import socket
 import struct
 import threading
 import time
-from collections import deque
 
 PRODUCE = 0
-# Swallowed: stored, but the producer is not told. Unsent: not stored. Torn: the broker sees half of a request.
 INCIDENTS = ["swallow the answer", "do not send", "tear the request", "tear the answer", "hold the answer"]
+# Longer than a lingering batch, shorter than a client's request timeout.
 HOLD_SECONDS = 1.5
+REQUESTS_BETWEEN_MAX = 60
 
 
 class Proxy:
     def __init__(self, seed):
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._seed = seed
+        self._kinds = _shuffled_rounds(random.Random(seed))
         self._target = None
         self._connections = 0
         self.hostile = False
@@ -40,6 +41,12 @@ class Proxy:
     def close(self):
         self._listener.close()
 
+    def incident(self):
+        """The kind of the next incident."""
+        kind = next(self._kinds)
+        self.incidents[kind] += 1
+        return kind
+
     def _accept(self):
         while True:
             try:
@@ -57,18 +64,22 @@ class Proxy:
             _Passage(self, client, broker, dice).start()
 
 
+def _shuffled_rounds(dice):
+    while True:
+        yield from dice.sample(INCIDENTS, len(INCIDENTS))
+
+
 class _Passage:
-    """A connection: produce request number `fatal` on it meets an incident, which ends it."""
+    """A connection: some produce requests on it meet an incident, which mostly ends it."""
 
     def __init__(self, proxy, client, broker, dice):
         self._proxy = proxy
         self._client = client
         self._broker = broker
-        self._fatal = dice.randint(1, 12)
-        self._incident = dice.choice(INCIDENTS)
-        self._produced = 0
-        # Correlation ids of requests whose answers meet the incident: answers come in the order of requests.
-        self._expected = deque()
+        self._dice = dice
+        self._harmless = self._draw()
+        # What the answers of some requests meet, by correlation id.
+        self._fates = {}
 
     def start(self):
         for pump in (self._requests, self._answers):
@@ -86,31 +97,36 @@ class _Passage:
     def _requests(self):
         while frame := _frame(self._client):
             api, _version, correlation = struct.unpack_from(">hhi", frame, 4)
-            if api == PRODUCE and self._is_fatal():
-                if self._incident == "do not send":
+            if api == PRODUCE and self._proxy.hostile and self._is_fatal():
+                incident = self._proxy.incident()
+                if incident == "do not send":
                     return
-                if self._incident == "tear the request":
+                if incident == "tear the request":
                     self._broker.sendall(frame[:len(frame) // 2])
                     return
-                self._expected.append(correlation)
+                self._fates[correlation] = incident
             self._broker.sendall(frame)
 
     def _is_fatal(self):
-        if not self._proxy.hostile:
-            return False
-        self._produced += 1
-        if self._produced == self._fatal:
-            self._proxy.incidents[self._incident] += 1
-        return self._produced == self._fatal
+        self._harmless -= 1
+        if self._harmless < 0:
+            self._harmless = self._draw()
+            return True
+        return False
+
+    def _draw(self):
+        """How many produce requests pass before the next incident."""
+        return self._dice.randrange(REQUESTS_BETWEEN_MAX)
 
     def _answers(self):
         while frame := _frame(self._broker):
             (correlation,) = struct.unpack_from(">i", frame, 4)
-            if correlation in self._expected:
-                if self._incident == "tear the answer":
-                    self._client.sendall(frame[:len(frame) // 2])
-                if self._incident != "hold the answer":
-                    return
+            fate = self._fates.pop(correlation, None)
+            if fate == "tear the answer":
+                self._client.sendall(frame[:len(frame) // 2])
+            if fate in ("tear the answer", "swallow the answer"):
+                return
+            if fate == "hold the answer":
                 time.sleep(HOLD_SECONDS)
             self._client.sendall(frame)
 

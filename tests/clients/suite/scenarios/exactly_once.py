@@ -20,7 +20,7 @@ PARTITIONS = 15
 GROWN = 22
 KEYS = 60
 PHASES = ["before", "during", "after"]
-PACE_US = 400
+PACE_US = 600
 REQUEST_SECONDS = 240
 # Longer than the clients' own refresh of metadata, after which they know all partitions.
 REFRESH_SECONDS = 2
