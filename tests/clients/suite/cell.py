@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from . import client, process
 from .broker import Kafka, Klamm
 from .failure import Failure, Gone, Skip
+from .plugin_files import put
 from .proxy import Proxy
 
 TOOL = "java"
@@ -39,13 +40,13 @@ class Cell:
         """The Java client on the shared broker: makes topics and knows Kafka's own answers."""
         return self._run.shared_tool()
 
-    def own_broker(self, settings=None):
-        """A broker for this cell alone, started; the cell may kill it."""
-        broker = self._keep(self.new_broker(self.folder, settings), "stop")
+    def own_broker(self, settings=None, plugins=None):
+        """A broker for this cell alone, started; the cell may kill it. `plugins`: files that it finds when it starts."""
+        kind = Klamm if self.on_klamm else Kafka
+        broker = self._keep(kind(self.folder / f"broker{len(self._open)}", settings), "stop")
+        for name, data in (plugins or {}).items():
+            put(broker, name, data)
         return broker.start()
-
-    def new_broker(self, folder, settings=None):
-        return (Klamm if self.on_klamm else Kafka)(folder / f"broker{len(self._open)}", settings)
 
     def proxied_broker(self, seed, settings=None):
         """A broker of its own that clients reach through a hostile proxy only, and that proxy."""

@@ -9,7 +9,6 @@ import urllib.request
 from .. import records
 from ..broker import free_port
 from ..failure import Failure, expect, require
-from ..plugin_files import put
 from ..records import Record
 
 CLIENTS = ["kcat"]
@@ -39,8 +38,8 @@ def run(cell):
     if not logs:
         return cell.skip("whole", "the loghub files are not here")
     address = _alertmanager(cell)
-    broker = cell.own_broker({"klamm.alert.sinks.am.type": "alertmanager", "klamm.alert.sinks.am.url": f"http://{address}"})
-    put(broker, "log-alert.toml", POLICY.encode())
+    sink = {"klamm.alert.sinks.am.type": "alertmanager", "klamm.alert.sinks.am.url": f"http://{address}"}
+    broker = cell.own_broker(sink, plugins={"log-alert.toml": POLICY.encode()})
     reader, producer = cell.client(broker, name="java"), cell.client(broker)
     topics = {name: cell.topic(name) for name in logs}
     for name, topic in topics.items():

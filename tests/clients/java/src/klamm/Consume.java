@@ -36,7 +36,7 @@ final class Consume implements Client.Verb {
     private KafkaConsumer<byte[], byte[]> open(JsonNode request) {
         var settings = new HashMap<String, Object>(Map.of(
                 "bootstrap.servers", bootstrap, "auto.offset.reset", "earliest", "enable.auto.commit", false,
-                "max.partition.fetch.bytes", 4_000_000));
+                "max.partition.fetch.bytes", 4_000_000, "allow.auto.create.topics", false));
         if (request.has("group")) {
             settings.put("group.id", request.get("group").asText());
             settings.put("max.poll.records", request.get("count").asInt());
