@@ -1,19 +1,34 @@
-//! `DeleteGroups`.
+//! `DeleteGroups` (key 42), versions 0 to 2 (KIP-229; 2 is flexible, KIP-482).
+//!
+//! Removes groups without members, with their offsets.
 
 use std::ops::RangeInclusive;
 
-use kafka_protocol::messages::{DeleteGroupsRequest, DeleteGroupsResponse};
+use kafka_protocol::messages::{
+    DeleteGroupsRequest, DeleteGroupsResponse, GroupId as WireId,
+    delete_groups_response::DeletableGroupResult,
+};
 
-use super::{Context, Rooms};
+use super::{Context, Rooms, group_text};
+use crate::base::ErrorCode;
 
 /// The versions Klamm answers.
 pub const VERSIONS: RangeInclusive<i16> = 0..=2;
 
 pub async fn handle(
     rooms: &Rooms,
-    context: &Context,
+    _context: &Context,
     request: DeleteGroupsRequest,
 ) -> DeleteGroupsResponse {
-    let _ = (rooms, context, request);
-    todo!()
+    let mut results = Vec::with_capacity(request.groups_names.len());
+    for id in request.groups_names {
+        let error = delete(rooms, &id).await.err().unwrap_or(ErrorCode::None);
+        let result = DeletableGroupResult::default().with_error_code(error.code());
+        results.push(result.with_group_id(id));
+    }
+    DeleteGroupsResponse::default().with_results(results)
+}
+
+async fn delete(rooms: &Rooms, id: &WireId) -> Result<(), ErrorCode> {
+    Ok(rooms.groups.delete(group_text::group_id(id)?).await?)
 }

@@ -1,19 +1,91 @@
-//! `DescribeGroups`.
+//! `DescribeGroups` (key 15), versions 0 to 6.
+//!
+//! State, protocol and members of groups. Metadata and assignments are told of stable groups only, as Kafka does.
+//!
+//! | version | adds                                                      | source   |
+//! |---------|-----------------------------------------------------------|----------|
+//! | 3       | what the client may do with the group                     | KIP-430  |
+//! | 4       | static members                                            | KIP-345  |
+//! | 5       | flexible encoding                                         | KIP-482  |
+//! | 6       | GROUP_ID_NOT_FOUND with a message, instead of state Dead  | KIP-1043 |
 
 use std::ops::RangeInclusive;
 
-use kafka_protocol::messages::{DescribeGroupsRequest, DescribeGroupsResponse};
+use kafka_protocol::messages::{
+    DescribeGroupsRequest, DescribeGroupsResponse, GroupId as WireId,
+    describe_groups_response::{DescribedGroup, DescribedGroupMember},
+};
 
-use super::{Context, Rooms};
+use super::{Context, Rooms, group_text};
+use crate::{
+    base::ErrorCode,
+    group::{self, classic::State},
+};
 
 /// The versions Klamm answers.
 pub const VERSIONS: RangeInclusive<i16> = 0..=6;
+
+/// READ, DELETE, DESCRIBE, DESCRIBE_CONFIGS and ALTER_CONFIGS: without ACLs everyone may do everything.
+const ALL_OPERATIONS: i32 = 1 << 3 | 1 << 6 | 1 << 8 | 1 << 10 | 1 << 11;
 
 pub async fn handle(
     rooms: &Rooms,
     context: &Context,
     request: DescribeGroupsRequest,
 ) -> DescribeGroupsResponse {
-    let _ = (rooms, context, request);
-    todo!()
+    let mut groups = Vec::with_capacity(request.groups.len());
+    for id in request.groups {
+        let mut described = match describe(rooms, &id).await {
+            Ok(group) => answer(context, group),
+            Err(error) => refused(context, &id, error),
+        };
+        if request.include_authorized_operations {
+            described.authorized_operations = ALL_OPERATIONS;
+        }
+        groups.push(described.with_group_id(id));
+    }
+    DescribeGroupsResponse::default().with_groups(groups)
+}
+
+async fn describe(rooms: &Rooms, id: &WireId) -> Result<group::DescribedGroup, ErrorCode> {
+    Ok(rooms.groups.describe(group_text::group_id(id)?).await?)
+}
+
+fn answer(context: &Context, group: group::DescribedGroup) -> DescribedGroup {
+    let members = group.members.into_iter().map(|it| member(context.api_version, it));
+    DescribedGroup::default()
+        .with_group_state(group_text::wire(group.state.name()))
+        .with_protocol_type(group_text::wire(&group.protocol_type))
+        .with_protocol_data(group_text::wire(&group.protocol))
+        .with_members(members.collect())
+}
+
+fn member(version: i16, it: group::DescribedMember) -> DescribedGroupMember {
+    let mut member = DescribedGroupMember::default()
+        .with_member_id(group_text::wire(it.member_id.as_str()))
+        .with_client_id(group_text::wire(&it.client_id))
+        .with_client_host(group_text::wire(&it.client_host))
+        .with_member_metadata(it.metadata)
+        .with_member_assignment(it.assignment);
+    if version >= 4 {
+        member.group_instance_id = it.group_instance_id.as_deref().map(group_text::wire);
+    }
+    member
+}
+
+/// A group that is not there is dead, and before version 6 that is no error.
+fn refused(context: &Context, id: &WireId, error: ErrorCode) -> DescribedGroup {
+    let missing = error == ErrorCode::GroupIdNotFound;
+    let mut group = DescribedGroup::default();
+    if missing {
+        group.group_state = group_text::wire(State::Dead.name());
+    }
+    if context.api_version >= 6 {
+        let message = missing.then(|| format!("Group {} not found.", id.as_str()));
+        group.error_message = message.map(|it| group_text::wire(&it));
+    }
+    if !missing || context.api_version >= 6 {
+        group.error_code = error.code();
+    }
+    group
 }

@@ -3,7 +3,8 @@
 //! No `match` here has a wildcard arm: a new variant does not compile until someone has decided what clients are told.
 
 use crate::{
-    base::ErrorCode, log::LogError, quorum::QuorumError, replica::ReplicaError,
+    base::ErrorCode, controller::ControllerError, group::GroupError, log::LogError,
+    produce::ProduceError, quorum::QuorumError, replica::ReplicaError,
     wire::record_batch::BatchError,
 };
 
@@ -15,7 +16,11 @@ impl From<LogError> for ErrorCode {
             LogError::InvalidProducerEpoch { .. } => Self::InvalidProducerEpoch,
             LogError::RecordListTooLarge { .. } => Self::RecordListTooLarge,
             // Retriable on purpose: another replica has an intact copy.
-            LogError::CorruptBatch { .. } | LogError::Storage { .. } => Self::KafkaStorageError,
+            LogError::CorruptBatch { .. }
+            | LogError::Storage { .. }
+            | LogError::Offline(_)
+            | LogError::DirectoryRefused { .. } => Self::KafkaStorageError,
+            LogError::Closed(_) => Self::NotLeaderOrFollower,
         }
     }
 }
@@ -41,6 +46,44 @@ impl From<QuorumError> for ErrorCode {
             QuorumError::NotController => Self::NotController,
             QuorumError::Storage(_) => Self::KafkaStorageError,
             QuorumError::Stopped => Self::BrokerNotAvailable,
+            QuorumError::ProducerIdsExhausted => Self::UnknownServerError,
+        }
+    }
+}
+
+impl From<&ControllerError> for ErrorCode {
+    fn from(error: &ControllerError) -> Self {
+        match error {
+            ControllerError::InvalidRequest(_) => Self::InvalidRequest,
+            ControllerError::InvalidTopic(_) => Self::InvalidTopicException,
+            ControllerError::TopicExists(_) => Self::TopicAlreadyExists,
+            ControllerError::UnknownTopic => Self::UnknownTopicOrPartition,
+            ControllerError::UnknownTopicId => Self::UnknownTopicId,
+            ControllerError::InvalidPartitions(_) => Self::InvalidPartitions,
+            ControllerError::InvalidReplicationFactor(_) => Self::InvalidReplicationFactor,
+            ControllerError::InvalidReplicaAssignment(_) => Self::InvalidReplicaAssignment,
+            ControllerError::InvalidConfig(_) => Self::InvalidConfig,
+            ControllerError::TooLarge => Self::PolicyViolation,
+            ControllerError::ProducerIdsExhausted => Self::UnknownServerError,
+        }
+    }
+}
+
+impl From<ProduceError> for ErrorCode {
+    fn from(error: ProduceError) -> Self {
+        match error {
+            ProduceError::Batch(error) => error.into(),
+            ProduceError::InvalidRequest(_) | ProduceError::Refused { .. } => Self::InvalidRecord,
+            ProduceError::Transactional => Self::InvalidTxnState,
+            ProduceError::TooLarge { .. } => Self::MessageTooLarge,
+            ProduceError::InvalidTimestamp(_) => Self::InvalidTimestamp,
+            // Retriable, and nothing was stored: the producer sends the same batch again.
+            ProduceError::HookFailed(_) | ProduceError::Unfinished | ProduceError::Busy => {
+                Self::NotEnoughReplicas
+            }
+            // Retriable, and the producer may neither renumber nor give up the batch.
+            ProduceError::NotEverywhere(_) => Self::NotEnoughReplicasAfterAppend,
+            ProduceError::Replica(error) => error.into(),
         }
     }
 }
@@ -55,6 +98,30 @@ impl From<BatchError> for ErrorCode {
             BatchError::UnsupportedMagic(_) => Self::UnsupportedForMessageFormat,
             BatchError::UnknownCompression(_) => Self::UnsupportedCompressionType,
             BatchError::BadRecord { .. } | BatchError::BadHeader(_) => Self::InvalidRecord,
+        }
+    }
+}
+
+impl From<GroupError> for ErrorCode {
+    fn from(error: GroupError) -> Self {
+        match error {
+            GroupError::CoordinatorNotAvailable => Self::CoordinatorNotAvailable,
+            GroupError::CoordinatorLoadInProgress => Self::CoordinatorLoadInProgress,
+            GroupError::NotCoordinator => Self::NotCoordinator,
+            GroupError::InvalidGroupId => Self::InvalidGroupId,
+            GroupError::InvalidSessionTimeout => Self::InvalidSessionTimeout,
+            GroupError::UnknownMemberId => Self::UnknownMemberId,
+            GroupError::MemberIdRequired(_) => Self::MemberIdRequired,
+            GroupError::FencedInstanceId => Self::FencedInstanceId,
+            GroupError::IllegalGeneration => Self::IllegalGeneration,
+            GroupError::InconsistentGroupProtocol => Self::InconsistentGroupProtocol,
+            GroupError::RebalanceInProgress => Self::RebalanceInProgress,
+            GroupError::GroupMaxSizeReached => Self::GroupMaxSizeReached,
+            GroupError::GroupIdNotFound => Self::GroupIdNotFound,
+            GroupError::NonEmptyGroup => Self::NonEmptyGroup,
+            GroupError::OffsetMetadataTooLarge => Self::OffsetMetadataTooLarge,
+            // Not MESSAGE_TOO_LARGE: no client expects that of a coordinator.
+            GroupError::RecordTooLarge => Self::UnknownServerError,
         }
     }
 }

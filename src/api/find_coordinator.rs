@@ -1,19 +1,92 @@
-//! `FindCoordinator`.
+//! `FindCoordinator` (key 10), versions 0 to 6.
+//!
+//! Which broker coordinates a group. Looking for it creates `__consumer_offsets` if it is not there.
+//!
+//! | version | adds                                    | source   |
+//! |---------|-----------------------------------------|----------|
+//! | 1       | key types, error messages               | KIP-98   |
+//! | 3       | flexible encoding                       | KIP-482  |
+//! | 4       | many keys at once                       | KIP-699  |
+//! | 5       | TRANSACTION_ABORTABLE                   | KIP-890  |
+//! | 6       | share groups                            | KIP-932  |
+//!
+//! Not served: transactions (type 1) and share groups (type 2), answered by `INVALID_REQUEST`, which clients do
+//! not retry.
 
 use std::ops::RangeInclusive;
 
-use kafka_protocol::messages::{FindCoordinatorRequest, FindCoordinatorResponse};
+use kafka_protocol::{
+    messages::{
+        FindCoordinatorRequest, FindCoordinatorResponse, find_coordinator_response::Coordinator,
+    },
+    protocol::StrBytes,
+};
 
 use super::{Context, Rooms};
+use crate::base::{BrokerId, ErrorCode, GroupId};
 
 /// The versions Klamm answers.
 pub const VERSIONS: RangeInclusive<i16> = 0..=6;
+
+const GROUP: i8 = 0;
+
+/// From here on a request holds many keys.
+const BATCHED: i16 = 4;
 
 pub async fn handle(
     rooms: &Rooms,
     context: &Context,
     request: FindCoordinatorRequest,
 ) -> FindCoordinatorResponse {
-    let _ = (rooms, context, request);
-    todo!()
+    if context.api_version >= BATCHED {
+        let mut coordinators = Vec::with_capacity(request.coordinator_keys.len());
+        for key in request.coordinator_keys {
+            coordinators.push(answer(rooms, context, request.key_type, key).await);
+        }
+        return FindCoordinatorResponse::default().with_coordinators(coordinators);
+    }
+    let it = answer(rooms, context, request.key_type, request.key).await;
+    let response = FindCoordinatorResponse::default()
+        .with_error_code(it.error_code)
+        .with_node_id(it.node_id)
+        .with_host(it.host)
+        .with_port(it.port);
+    if context.api_version >= 1 { response.with_error_message(it.error_message) } else { response }
+}
+
+async fn answer(rooms: &Rooms, context: &Context, key_type: i8, key: StrBytes) -> Coordinator {
+    let group_id = GroupId::from(key.as_str());
+    let answer = Coordinator::default().with_key(key);
+    match find(rooms, context, key_type, &group_id).await {
+        Ok((id, host, port)) => answer
+            .with_node_id(id.0.into())
+            .with_host(StrBytes::from_string(host))
+            .with_port(i32::from(port)),
+        Err((error, message)) => answer
+            .with_node_id((-1).into())
+            .with_port(-1)
+            .with_error_code(error.code())
+            .with_error_message(Some(StrBytes::from_static_str(message))),
+    }
+}
+
+async fn find(
+    rooms: &Rooms,
+    context: &Context,
+    key_type: i8,
+    group_id: &GroupId,
+) -> Result<(BrokerId, String, u16), (ErrorCode, &'static str)> {
+    if key_type != GROUP {
+        return Err((ErrorCode::InvalidRequest, "Only groups have coordinators here."));
+    }
+    let unavailable = (ErrorCode::CoordinatorNotAvailable, "The coordinator is not available.");
+    let leader = rooms.groups.coordinator_of(group_id).await.map_err(|error| {
+        tracing::warn!(error = &error as &dyn std::error::Error, "look for a group's coordinator");
+        unavailable
+    })?;
+    let id = leader.ok_or(unavailable)?;
+    let image = rooms.quorum.image();
+    let broker = image.brokers.get(&id).ok_or(unavailable)?;
+    let listener = broker.listeners.iter().find(|it| *it.name == *context.listener);
+    listener.map(|it| (id, it.host.clone(), it.port)).ok_or(unavailable)
 }

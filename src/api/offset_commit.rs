@@ -1,10 +1,32 @@
-//! `OffsetCommit`.
+//! `OffsetCommit` (key 8), versions 2 to 9.
+//!
+//! Stores how far a group has read. A partition that fails does not fail its neighbours.
+//!
+//! | version | adds                                                   | source  |
+//! |---------|--------------------------------------------------------|---------|
+//! | 2 to 4  | a retention time of the client's                       |         |
+//! | 5       | takes it away again                                    | KIP-211 |
+//! | 6       | the leader epoch of the last record read               | KIP-320 |
+//! | 7       | static members                                         | KIP-345 |
+//! | 8       | flexible encoding                                      | KIP-482 |
+//! | 9       | GROUP_ID_NOT_FOUND and STALE_MEMBER_EPOCH              | KIP-848 |
+//!
+//! Not served: version 10 (topic ids), which Kafka 4.1 keeps unstable and does not announce either.
 
-use std::ops::RangeInclusive;
+use std::{collections::BTreeMap, ops::RangeInclusive};
 
-use kafka_protocol::messages::{OffsetCommitRequest, OffsetCommitResponse};
+use kafka_protocol::messages::{
+    OffsetCommitRequest, OffsetCommitResponse,
+    offset_commit_request::{OffsetCommitRequestPartition, OffsetCommitRequestTopic},
+    offset_commit_response::{OffsetCommitResponsePartition, OffsetCommitResponseTopic},
+};
 
-use super::{Context, Rooms};
+use super::{Context, Rooms, group_text};
+use crate::{
+    base::{ErrorCode, LeaderEpoch, MemberId, Offset, TopicName, TopicPartition},
+    group::{CommitOffsets, OffsetToCommit},
+    metadata::{MetadataImage, TopicImage},
+};
 
 /// The versions Klamm answers.
 pub const VERSIONS: RangeInclusive<i16> = 2..=9;
@@ -14,6 +36,80 @@ pub async fn handle(
     context: &Context,
     request: OffsetCommitRequest,
 ) -> OffsetCommitResponse {
-    let _ = (rooms, context, request);
-    todo!()
+    let image = rooms.quorum.image();
+    let codes = match read(context, &image, &request) {
+        Ok(commit) => store(rooms, commit).await,
+        Err(error) => Err(error),
+    };
+    let topics = request.topics.iter().map(|it| answer(&image, it, &codes)).collect();
+    OffsetCommitResponse::default().with_topics(topics)
+}
+
+fn read(
+    context: &Context,
+    image: &MetadataImage,
+    request: &OffsetCommitRequest,
+) -> Result<CommitOffsets, ErrorCode> {
+    let offsets = request.topics.iter().filter_map(|topic| {
+        let known = image.topic(topic.name.as_str())?;
+        Some(topic.partitions.iter().map(|it| offset(known, it)))
+    });
+    Ok(CommitOffsets {
+        group_id: group_text::group_id(&request.group_id)?,
+        member_id: MemberId(group_text::copy(&request.member_id)?),
+        group_instance_id: group_text::copy_nullable(request.group_instance_id.as_ref())?,
+        generation_id: request.generation_id_or_member_epoch,
+        offsets: offsets.flatten().collect(),
+        retention_time_ms: Some(request.retention_time_ms).filter(|&ms| ms >= 0),
+        tells_missing_group: context.api_version >= 9,
+    })
+}
+
+fn offset(topic: &TopicImage, it: &OffsetCommitRequestPartition) -> OffsetToCommit {
+    OffsetToCommit {
+        topic_partition: TopicPartition {
+            topic: topic.name.clone(),
+            partition: it.partition_index,
+        },
+        topic_id: Some(topic.id),
+        offset: Offset(it.committed_offset),
+        leader_epoch: Some(it.committed_leader_epoch).filter(|&it| it >= 0).map(LeaderEpoch),
+        metadata: it.committed_metadata.as_ref().map_or_else(|| "".into(), |it| it.as_str().into()),
+    }
+}
+
+type Codes = BTreeMap<TopicPartition, ErrorCode>;
+
+/// A code for each offset, or one for all. Without offsets (no topic is known) nothing is asked.
+async fn store(rooms: &Rooms, commit: CommitOffsets) -> Result<Codes, ErrorCode> {
+    let partitions: Vec<_> = commit.offsets.iter().map(|it| it.topic_partition.clone()).collect();
+    if partitions.is_empty() {
+        return Ok(Codes::new());
+    }
+    let results = rooms.groups.commit(commit).await?;
+    let codes = results.into_iter().map(|it| it.err().map_or(ErrorCode::None, Into::into));
+    Ok(partitions.into_iter().zip(codes).collect())
+}
+
+fn answer(
+    image: &MetadataImage,
+    topic: &OffsetCommitRequestTopic,
+    codes: &Result<Codes, ErrorCode>,
+) -> OffsetCommitResponseTopic {
+    let name = TopicName::from(topic.name.as_str());
+    let known = image.topic(name.as_str()).is_some();
+    let partitions = topic.partitions.iter().map(|it| {
+        let at = TopicPartition { topic: name.clone(), partition: it.partition_index };
+        let code = match codes {
+            _ if !known => ErrorCode::UnknownTopicOrPartition,
+            Ok(codes) => codes.get(&at).copied().unwrap_or(ErrorCode::UnknownTopicOrPartition),
+            Err(error) => *error,
+        };
+        OffsetCommitResponsePartition::default()
+            .with_partition_index(it.partition_index)
+            .with_error_code(code.code())
+    });
+    OffsetCommitResponseTopic::default()
+        .with_name(topic.name.clone())
+        .with_partitions(partitions.collect())
 }

@@ -1,19 +1,192 @@
-//! `OffsetFetch`.
+//! `OffsetFetch` (key 9), versions 1 to 9.
+//!
+//! How far a group has read. A partition without a committed offset has −1, which is no error.
+//!
+//! | version | adds                                              | source  |
+//! |---------|---------------------------------------------------|---------|
+//! | 2       | all partitions of a group, an error for the whole | KIP-88  |
+//! | 5       | leader epochs                                     | KIP-320 |
+//! | 6       | flexible encoding                                 | KIP-482 |
+//! | 7       | stable offsets only                               | KIP-447 |
+//! | 8       | many groups at once                               | KIP-709 |
+//! | 9       | the member's id and epoch                         | KIP-848 |
+//!
+//! `require_stable` changes nothing while there are no transactions: every offset is stable. Not served: version 10
+//! (topic ids), which Kafka 4.1 keeps unstable and does not announce either.
 
-use std::ops::RangeInclusive;
+use std::{collections::BTreeMap, ops::RangeInclusive};
 
-use kafka_protocol::messages::{OffsetFetchRequest, OffsetFetchResponse};
+use kafka_protocol::{
+    messages::{
+        OffsetFetchRequest, OffsetFetchResponse, TopicName as WireName,
+        offset_fetch_request::OffsetFetchRequestGroup,
+        offset_fetch_response::{
+            OffsetFetchResponseGroup, OffsetFetchResponsePartition, OffsetFetchResponsePartitions,
+            OffsetFetchResponseTopic, OffsetFetchResponseTopics,
+        },
+    },
+    protocol::StrBytes,
+};
 
-use super::{Context, Rooms};
+use super::{Context, Rooms, group_text};
+use crate::{
+    base::{ErrorCode, TopicName, TopicPartition},
+    group::CommittedOffset,
+    metadata::MetadataImage,
+};
 
 /// The versions Klamm answers.
 pub const VERSIONS: RangeInclusive<i16> = 1..=9;
+
+/// From here on a request holds many groups.
+const BATCHED: i16 = 8;
+
+/// From here on an error can be told once for all partitions.
+const TOP_LEVEL_ERROR: i16 = 2;
 
 pub async fn handle(
     rooms: &Rooms,
     context: &Context,
     request: OffsetFetchRequest,
 ) -> OffsetFetchResponse {
-    let _ = (rooms, context, request);
-    todo!()
+    if context.api_version >= BATCHED {
+        let mut groups = Vec::with_capacity(request.groups.len());
+        for group in request.groups {
+            groups.push(answer_group(rooms, group).await);
+        }
+        return OffsetFetchResponse::default().with_groups(groups);
+    }
+    let asked = request.topics.map(|topics| {
+        let topics = topics.into_iter();
+        topics.map(|it| (it.name, it.partition_indexes)).collect::<Vec<_>>()
+    });
+    match fetch(rooms, &request.group_id, asked.as_deref()).await {
+        Ok(topics) => {
+            let topics = topics.into_iter().map(|it| topic(context.api_version, it));
+            OffsetFetchResponse::default().with_topics(topics.collect())
+        }
+        Err(error) if context.api_version >= TOP_LEVEL_ERROR => {
+            OffsetFetchResponse::default().with_error_code(error.code())
+        }
+        Err(error) => refused_each(asked.unwrap_or_default(), error),
+    }
+}
+
+async fn answer_group(rooms: &Rooms, group: OffsetFetchRequestGroup) -> OffsetFetchResponseGroup {
+    let asked = group.topics.map(|topics| {
+        let topics = topics.into_iter();
+        topics.map(|it| (it.name, it.partition_indexes)).collect::<Vec<_>>()
+    });
+    let answer = OffsetFetchResponseGroup::default();
+    let answer = match fetch(rooms, &group.group_id, asked.as_deref()).await {
+        Ok(topics) => answer.with_topics(topics.into_iter().map(topics_entry).collect()),
+        Err(error) => answer.with_error_code(error.code()),
+    };
+    answer.with_group_id(group.group_id)
+}
+
+/// A topic's partitions with what is committed.
+type Topic = (WireName, Vec<(i32, Option<CommittedOffset>)>);
+
+/// In the order asked, or sorted when all are asked for.
+async fn fetch(
+    rooms: &Rooms,
+    group_id: &StrBytes,
+    asked: Option<&[(WireName, Vec<i32>)]>,
+) -> Result<Vec<Topic>, ErrorCode> {
+    let group_id = group_text::group_id(group_id)?;
+    let partitions = asked.map(|topics| {
+        let of_topic = |(name, partitions): &(WireName, Vec<i32>)| {
+            let topic = TopicName::from(name.as_str());
+            let partitions = partitions.iter();
+            partitions
+                .map(move |&partition| TopicPartition { topic: topic.clone(), partition })
+                .collect::<Vec<_>>()
+        };
+        topics.iter().flat_map(of_topic).collect()
+    });
+    let found = rooms.groups.fetch(group_id, partitions).await?;
+    let image = rooms.quorum.image();
+    let mut committed: Vec<_> =
+        found.into_iter().map(|(at, it)| (at, it.filter(|it| is_of(&image, it)))).collect();
+    Ok(match asked {
+        Some(topics) => in_order(topics, committed),
+        None => {
+            committed.retain(|(_, it)| it.is_some());
+            by_topic(committed)
+        }
+    })
+}
+
+/// Whether the offset was meant for the topic that has the name now: one made again begins anew.
+fn is_of(image: &MetadataImage, committed: &CommittedOffset) -> bool {
+    committed.topic_id.is_none_or(|id| image.topic_names.contains_key(&id))
+}
+
+fn in_order(
+    asked: &[(WireName, Vec<i32>)],
+    committed: Vec<(TopicPartition, Option<CommittedOffset>)>,
+) -> Vec<Topic> {
+    let mut rest = committed.into_iter().map(|(at, it)| (at.partition, it));
+    let topics = asked.iter();
+    topics.map(|(name, it)| (name.clone(), rest.by_ref().take(it.len()).collect())).collect()
+}
+
+fn by_topic(committed: Vec<(TopicPartition, Option<CommittedOffset>)>) -> Vec<Topic> {
+    let mut topics: BTreeMap<TopicName, Vec<(i32, Option<CommittedOffset>)>> = BTreeMap::new();
+    for (at, it) in committed {
+        topics.entry(at.topic).or_default().push((at.partition, it));
+    }
+    topics.into_iter().map(|(name, it)| (group_text::wire(name.as_str()).into(), it)).collect()
+}
+
+fn topic(version: i16, (name, partitions): Topic) -> OffsetFetchResponseTopic {
+    let partitions = partitions.into_iter().map(|(index, it)| {
+        let (offset, epoch, metadata) = told(it);
+        let mut partition = OffsetFetchResponsePartition::default()
+            .with_partition_index(index)
+            .with_committed_offset(offset)
+            .with_metadata(Some(metadata));
+        if version >= 5 {
+            partition.committed_leader_epoch = epoch;
+        }
+        partition
+    });
+    OffsetFetchResponseTopic::default().with_name(name).with_partitions(partitions.collect())
+}
+
+fn topics_entry((name, partitions): Topic) -> OffsetFetchResponseTopics {
+    let partitions = partitions.into_iter().map(|(index, it)| {
+        let (offset, epoch, metadata) = told(it);
+        OffsetFetchResponsePartitions::default()
+            .with_partition_index(index)
+            .with_committed_offset(offset)
+            .with_committed_leader_epoch(epoch)
+            .with_metadata(Some(metadata))
+    });
+    OffsetFetchResponseTopics::default().with_name(name).with_partitions(partitions.collect())
+}
+
+fn told(committed: Option<CommittedOffset>) -> (i64, i32, StrBytes) {
+    match committed {
+        Some(it) => {
+            let epoch = it.leader_epoch.map_or(-1, |it| it.0);
+            (it.offset.0, epoch, group_text::wire(&it.metadata))
+        }
+        None => (-1, -1, StrBytes::default()),
+    }
+}
+
+fn refused_each(asked: Vec<(WireName, Vec<i32>)>, error: ErrorCode) -> OffsetFetchResponse {
+    let topics = asked.into_iter().map(|(name, partitions)| {
+        let partitions = partitions.into_iter().map(|index| {
+            OffsetFetchResponsePartition::default()
+                .with_partition_index(index)
+                .with_committed_offset(-1)
+                .with_metadata(Some(StrBytes::default()))
+                .with_error_code(error.code())
+        });
+        OffsetFetchResponseTopic::default().with_name(name).with_partitions(partitions.collect())
+    });
+    OffsetFetchResponse::default().with_topics(topics.collect())
 }

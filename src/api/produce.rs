@@ -1,20 +1,218 @@
-//! `Produce`.
+//! `Produce` (key 0), versions 3 to 13; 0 to 2 are announced and refused, as Kafka does (KAFKA-18659).
+//!
+//! Stores a record batch in each partition named, and answers when it is committed as `acks` asks.
+//!
+//! | version | adds                                       | source  |
+//! |---------|--------------------------------------------|---------|
+//! | 3       | record batches of format 2, the only ones  | KIP-98  |
+//! | 5       | the log start offset in the answer         | KIP-107 |
+//! | 7       | zstd                                       | KIP-110 |
+//! | 8       | the records that refuse a batch            | KIP-467 |
+//! | 9       | flexible encoding                          | KIP-482 |
+//! | 10      | the current leader in an answer            | KIP-951 |
+//! | 13      | topics by id                               | KIP-516 |
+//!
+//! Not served: transactional batches (`INVALID_TXN_STATE`).
 
-use std::{future, ops::RangeInclusive, sync::Arc};
+use std::{future::Future, ops::RangeInclusive, sync::Arc, time::Duration};
 
-use kafka_protocol::messages::{ProduceRequest, ProduceResponse};
+use futures_util::future::{BoxFuture, FutureExt as _, join_all, ready};
+use kafka_protocol::{
+    messages::{
+        ProduceRequest, ProduceResponse, TopicName as WireTopicName,
+        produce_request::{PartitionProduceData, TopicProduceData},
+        produce_response::{
+            BatchIndexAndErrorMessage, PartitionProduceResponse, TopicProduceResponse,
+        },
+    },
+    protocol::StrBytes,
+};
 
 use super::{Context, Rooms};
+use crate::{
+    base::{ErrorCode, TopicId, TopicName, TopicPartition},
+    produce::{ProduceError, Stored, Submission},
+    replica::Acks,
+};
 
 /// The versions Klamm answers.
 pub const VERSIONS: RangeInclusive<i16> = 3..=13;
 
-/// Begins to append: the call fixes the order, the future completes later; `None` for `acks=0`.
+/// The first version whose answers name records and carry a message.
+const RECORD_ERRORS_SINCE: i16 = 8;
+
+/// Fixes the order of the batches by the call itself; the future completes with the answer, `None` for acks 0.
 pub fn handle(
     rooms: &Arc<Rooms>,
     context: &Context,
     request: ProduceRequest,
-) -> impl Future<Output = Option<ProduceResponse>> + Send + 'static {
-    let _ = (rooms, context, request);
-    future::pending()
+) -> impl Future<Output = Option<ProduceResponse>> + Send + use<> {
+    let version = context.api_version;
+    let asked = Asked {
+        rooms: rooms.clone(),
+        context,
+        acks: acks(request.acks),
+        timeout_ms: request.timeout_ms,
+    };
+    let topics: Vec<_> = request.topic_data.into_iter().map(|topic| asked.topic(topic)).collect();
+    let answers = request.acks != 0;
+    async move {
+        let responses = join_all(topics).await;
+        debug_assert!(VERSIONS.contains(&version));
+        answers.then(|| ProduceResponse::default().with_responses(responses))
+    }
+}
+
+fn acks(acks: i16) -> Result<Acks, ErrorCode> {
+    match acks {
+        0 => Ok(Acks::None),
+        1 => Ok(Acks::Leader),
+        -1 => Ok(Acks::All),
+        _ => Err(ErrorCode::InvalidRequiredAcks),
+    }
+}
+
+/// What all partitions of a request share.
+struct Asked<'a> {
+    rooms: Arc<Rooms>,
+    context: &'a Context,
+    acks: Result<Acks, ErrorCode>,
+    timeout_ms: i32,
+}
+
+impl Asked<'_> {
+    fn topic(&self, topic: TopicProduceData) -> BoxFuture<'static, TopicProduceResponse> {
+        let name = self.topic_name(&topic);
+        let partitions: Vec<_> =
+            topic.partition_data.into_iter().map(|it| self.partition(&name, it)).collect();
+        let response = TopicProduceResponse::default();
+        let response = if self.context.api_version >= 13 {
+            response.with_topic_id(topic.topic_id)
+        } else {
+            response.with_name(WireTopicName(StrBytes::from_string(topic.name.to_string())))
+        };
+        async move { response.with_partition_responses(join_all(partitions).await) }.boxed()
+    }
+
+    fn topic_name(&self, topic: &TopicProduceData) -> Result<TopicName, ErrorCode> {
+        if self.context.api_version < 13 {
+            return Ok(TopicName::from(topic.name.as_str()));
+        }
+        let image = self.rooms.quorum.image();
+        let found = image.topic_by_id(TopicId(topic.topic_id));
+        found.map(|it| it.name.clone()).ok_or(ErrorCode::UnknownTopicId)
+    }
+
+    fn partition(
+        &self,
+        topic: &Result<TopicName, ErrorCode>,
+        data: PartitionProduceData,
+    ) -> BoxFuture<'static, PartitionProduceResponse> {
+        let (index, version) = (data.index, self.context.api_version);
+        let submission = match self.submission(topic, data) {
+            Ok(submission) => submission,
+            Err(code) => return ready(refused(index, code)).boxed(),
+        };
+        let stored = self.rooms.produce.submit(submission);
+        stored.map(move |result| answer(index, version, result)).boxed()
+    }
+
+    fn submission(
+        &self,
+        topic: &Result<TopicName, ErrorCode>,
+        data: PartitionProduceData,
+    ) -> Result<Submission, ErrorCode> {
+        let (acks, topic) = (self.acks?, topic.clone()?);
+        Ok(Submission {
+            topic_partition: TopicPartition { topic, partition: data.index },
+            records: data.records.ok_or(ErrorCode::InvalidRecord)?,
+            acks,
+            timeout: Duration::from_millis(u64::try_from(self.timeout_ms).unwrap_or(0)),
+            client_id: self.context.client_id.clone(),
+            connection_id: self.context.connection_id,
+        })
+    }
+}
+
+fn refused(index: i32, code: ErrorCode) -> PartitionProduceResponse {
+    PartitionProduceResponse::default()
+        .with_index(index)
+        .with_error_code(code.code())
+        .with_base_offset(-1)
+}
+
+fn answer(
+    index: i32,
+    version: i16,
+    result: Result<Stored, ProduceError>,
+) -> PartitionProduceResponse {
+    match result {
+        Ok(stored) => accepted(index, version, stored),
+        Err(error) => explained(index, version, error),
+    }
+}
+
+fn accepted(index: i32, version: i16, stored: Stored) -> PartitionProduceResponse {
+    let response = PartitionProduceResponse::default()
+        .with_index(index)
+        .with_base_offset(stored.base_offset.0)
+        .with_log_append_time_ms(stored.log_append_time.map_or(-1, |it| it.0));
+    if version >= 5 { response.with_log_start_offset(stored.log_start_offset.0) } else { response }
+}
+
+fn explained(index: i32, version: i16, error: ProduceError) -> PartitionProduceResponse {
+    if version < RECORD_ERRORS_SINCE {
+        return refused(index, ErrorCode::from(error));
+    }
+    let message = StrBytes::from_string(error.to_string());
+    let records = match &error {
+        ProduceError::Refused { records, .. } => records
+            .iter()
+            .map(|record| {
+                BatchIndexAndErrorMessage::default()
+                    .with_batch_index(record.index)
+                    .with_batch_index_error_message(Some(StrBytes::from_string(
+                        record.reason.clone(),
+                    )))
+            })
+            .collect(),
+        _ => Vec::new(),
+    };
+    refused(index, ErrorCode::from(error))
+        .with_error_message(Some(message))
+        .with_record_errors(records)
+}
+
+#[cfg(test)]
+mod tests {
+    use kafka_protocol::protocol::Encodable as _;
+
+    use super::*;
+    use crate::{base::Offset, produce::RefusedRecord};
+
+    #[test]
+    fn every_answer_can_be_encoded_at_every_version() {
+        let stored =
+            Stored { base_offset: Offset(4), log_append_time: None, log_start_offset: Offset(2) };
+        let refused = || ProduceError::Refused {
+            message: "no".into(),
+            records: vec![RefusedRecord { index: 3, reason: "bad".into() }],
+        };
+        for version in VERSIONS {
+            for result in [Ok(stored), Err(refused()), Err(ProduceError::Unfinished)] {
+                let topic = TopicProduceResponse::default()
+                    .with_partition_responses(vec![answer(0, version, result)]);
+                let response = ProduceResponse::default().with_responses(vec![topic]);
+                response.encode(&mut bytes::BytesMut::new(), version).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn a_plugins_failure_is_retriable_and_its_decision_is_not() {
+        let failed = ProduceError::HookFailed("trap".into());
+        assert_eq!(ErrorCode::from(failed), ErrorCode::NotEnoughReplicas);
+        let refused = ProduceError::Refused { message: String::new(), records: Vec::new() };
+        assert_eq!(ErrorCode::from(refused), ErrorCode::InvalidRecord);
+    }
 }

@@ -1,10 +1,24 @@
-//! `SyncGroup`.
+//! `SyncGroup` (key 14), versions 0 to 5.
+//!
+//! The leader brings the assignment of a generation, everyone gets their part: what the leader said, or what the group's
+//! assignor plugin did. The answer waits until it is stored.
+//!
+//! | version | adds                                     | source  |
+//! |---------|------------------------------------------|---------|
+//! | 3       | static members                           | KIP-345 |
+//! | 4       | flexible encoding                        | KIP-482 |
+//! | 5       | type and name of the protocol, checked   | KIP-559 |
 
 use std::ops::RangeInclusive;
 
+use bytes::Bytes;
 use kafka_protocol::messages::{SyncGroupRequest, SyncGroupResponse};
 
-use super::{Context, Rooms};
+use super::{Context, Rooms, group_text};
+use crate::{
+    base::{ErrorCode, MemberId},
+    group::classic::{SyncRequest, Synced},
+};
 
 /// The versions Klamm answers.
 pub const VERSIONS: RangeInclusive<i16> = 0..=5;
@@ -14,6 +28,42 @@ pub async fn handle(
     context: &Context,
     request: SyncGroupRequest,
 ) -> SyncGroupResponse {
-    let _ = (rooms, context, request);
-    todo!()
+    let synced = match read(context, request) {
+        Ok(request) => rooms.groups.sync(request).await.map_err(ErrorCode::from),
+        Err(error) => Err(error),
+    };
+    match synced {
+        Ok(synced) => answer(context, synced),
+        Err(error) => SyncGroupResponse::default().with_error_code(error.code()),
+    }
+}
+
+fn read(context: &Context, request: SyncGroupRequest) -> Result<SyncRequest, ErrorCode> {
+    let named = request.protocol_type.is_some() && request.protocol_name.is_some();
+    if context.api_version >= 5 && !named {
+        return Err(ErrorCode::InconsistentGroupProtocol);
+    }
+    let assignments = request.assignments.iter().map(|it| {
+        let id = MemberId(group_text::copy(&it.member_id)?);
+        Ok((id, Bytes::copy_from_slice(&it.assignment)))
+    });
+    Ok(SyncRequest {
+        group_id: group_text::group_id(&request.group_id)?,
+        member_id: MemberId(group_text::copy(&request.member_id)?),
+        group_instance_id: group_text::copy_nullable(request.group_instance_id.as_ref())?,
+        generation_id: request.generation_id,
+        protocol_type: group_text::copy_nullable(request.protocol_type.as_ref())?,
+        protocol_name: group_text::copy_nullable(request.protocol_name.as_ref())?,
+        assignments: assignments.collect::<Result<_, ErrorCode>>()?,
+        assignor: None,
+    })
+}
+
+fn answer(context: &Context, synced: Synced) -> SyncGroupResponse {
+    let mut response = SyncGroupResponse::default().with_assignment(synced.assignment);
+    if context.api_version >= 5 {
+        response.protocol_type = synced.protocol_type.as_deref().map(group_text::wire);
+        response.protocol_name = synced.protocol_name.as_deref().map(group_text::wire);
+    }
+    response
 }

@@ -1,1 +1,55 @@
-//! The command line: one file a subcommand.
+//! The command line: one file a subcommand. Only here does the program print to standard output.
+
+mod arguments;
+mod client;
+mod config;
+mod consume;
+mod group;
+mod plugin;
+mod produce;
+mod records;
+mod serve;
+mod topic;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use self::arguments::{Arguments, Command};
+
+/// Exit status of bad arguments or a bad configuration; a failure at run time is 1.
+const BAD_CONFIGURATION: u8 = 2;
+
+/// Runs what the command line says; without a command, serves.
+pub fn run() -> ExitCode {
+    let arguments = Arguments::parse();
+    match arguments.command.unwrap_or_default() {
+        Command::Serve(serve) => serve::run(&serve),
+        command => finish(match command {
+            Command::Serve(_) => Ok(()),
+            Command::Topic(topic) => topic::run(topic),
+            Command::Group(group) => group::run(group),
+            Command::Produce(produce) => produce::run(&produce),
+            Command::Consume(consume) => consume::run(&consume),
+            Command::Plugin(plugin) => plugin::run(plugin),
+            Command::Config(config) => config::run(config),
+        }),
+    }
+}
+
+fn finish(result: anyhow::Result<()>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever reads our output has had enough, as `head` does.
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("klamm: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let io = error.downcast_ref::<std::io::Error>();
+    io.is_some_and(|it| it.kind() == std::io::ErrorKind::BrokenPipe)
+}

@@ -3,6 +3,7 @@
 
 mod check;
 mod flatten;
+pub mod group;
 mod load;
 mod pattern;
 mod print;

@@ -1,2 +1,27 @@
 //! Decides on changes of the cluster's metadata: topics, configs, brokers, producer ids. Pure: it reads an image
 //! and returns records; `quorum` logs them.
+//!
+//! Rule: ids, epochs' sources and what is known of plugins arrive as arguments. A request for several things is one decision,
+//! in which each has a result of its own; Kafka does likewise.
+
+mod brokers;
+mod configs;
+mod error;
+mod internal_topics;
+mod placement;
+mod plugins;
+mod producer_ids;
+mod topic_name;
+mod topics;
+
+pub use brokers::{Registration, register_broker};
+pub use configs::{ConfigChange, ConfigOp, alter_configs, replace_configs};
+pub use error::ControllerError;
+pub use internal_topics::{ALERTS_TOPIC, OFFSETS_TOPIC, alerts_topic, offsets_topic};
+pub use plugins::LoadedPlugins;
+pub use producer_ids::allocate_producer_ids;
+pub use topic_name::validate_topic_name;
+pub use topics::{
+    CreatedTopic, MorePartitions, NewTopic, TopicDefaults, create_partitions, create_topics,
+    delete_topics,
+};

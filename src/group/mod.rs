@@ -1,1 +1,21 @@
 //! Consumer groups as state machines over the records of `__consumer_offsets`. Pure: time arrives as an argument.
+//!
+//! A [`Shard`] holds the groups of one partition of that topic. What it stores changes in
+//! [`Shard::replay`] alone; the join phase of a classic group (`classic`) is soft: a restart may forget it.
+
+pub mod classic;
+mod effects;
+mod error;
+mod offsets;
+mod placement;
+mod record;
+mod shard;
+
+pub use effects::{Answer, Ask, AskReason, Effects, Ticket, TimerKey, TimerKind};
+pub use error::GroupError;
+pub use offsets::{CommitOffsets, CommittedOffset, OffsetToCommit};
+pub use placement::partition_for;
+pub use record::{
+    GroupMetadata, GroupRecord, MemberMetadata, OffsetCommit, RawRecord, RecordError,
+};
+pub use shard::{DescribedGroup, DescribedMember, ListedGroup, Shard};

@@ -1,6 +1,9 @@
 //! What can go wrong with a log, as decisions of the caller.
 
-use std::{io, path::PathBuf};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 use crate::base::Offset;
 
@@ -28,10 +31,30 @@ pub enum LogError {
     #[error("a batch of {size} bytes does not fit a segment of {max}")]
     RecordListTooLarge { size: usize, max: usize },
 
+    /// The log was closed or deleted while the caller still held it. The client looks for the leader again.
+    #[error("{} is closed", .0.display())]
+    Closed(PathBuf),
+
+    /// An earlier failure took the log, or its whole directory, offline until a restart.
+    #[error("{} is offline since an earlier failure", .0.display())]
+    Offline(PathBuf),
+
+    /// Another process uses the directory, or it belongs to another node or cluster. The node must not start.
+    #[error("{}: {reason}", path.display())]
+    DirectoryRefused { path: PathBuf, reason: String },
+
     /// The disk failed. The log directory goes offline and stays so until a restart: after a failed
     /// fsync the page cache may lie (Rebello et al., ATC '20).
     ///
     /// `action` is a verb, such as "append to" or "fsync". `Display` leaves the cause to the chain.
     #[error("{action} {}", path.display())]
     Storage { action: &'static str, path: PathBuf, source: io::Error },
+}
+
+impl LogError {
+    /// For `map_err`: says what was done to which file.
+    pub(super) fn storage(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Storage { action, path, source }
+    }
 }

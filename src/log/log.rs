@@ -1,10 +1,32 @@
 //! A partition's log: segments in order, appended at the end, read anywhere, deleted from the front.
+//!
+//! An append holds the writer's lock for as long as it writes. Readers take no lock for I/O: they see the segments and
+//! the log's end as published, and both are published only when they are whole.
 
-use std::path::PathBuf;
+use std::{
+    io::IoSlice,
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
+};
 
-use bytes::Bytes;
+use arc_swap::ArcSwap;
+use parking_lot::Mutex;
 
-use super::{LogError, LogSettings, ProducerCheck, StoredRoute};
+use super::{
+    LogError, LogSettings, ProducerCheck, StoredBatch, StoredRoute,
+    dir::Health,
+    file::{Disk, RealDisk},
+    file_name,
+    leader_epochs::LeaderEpochs,
+    producer_snapshot,
+    producer_state::{ProducerStates, route_of},
+    recovery::{Loader, Opening},
+    segment::Segment,
+    stamp::{Stamped, stamp},
+};
 use crate::{
     base::{LeaderEpoch, Offset, ProducerId, TimestampMs},
     wire::record_batch::{Batch, BatchHeader, TimestampType},
@@ -32,31 +54,78 @@ pub struct Appended {
     pub duplicate: bool,
 }
 
-/// Whole batches, the first of which may begin before the offset that was asked for.
-#[derive(Clone, Debug, Default)]
-pub struct Fetched {
-    pub records: Bytes,
-    pub next_offset: Offset,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TimestampAndOffset {
-    pub timestamp: TimestampMs,
-    pub offset: Offset,
-    pub leader_epoch: LeaderEpoch,
-}
-
 /// One partition's log. Shared: an append holds its lock for as long as it writes, reads take none of it for I/O.
 #[derive(Debug)]
 pub struct Log {
-    dir: PathBuf,
+    pub(super) disk: Arc<dyn Disk>,
+    pub(super) dir: Mutex<PathBuf>,
+    /// Of the log directory that the folder lies in.
+    pub(super) health: Arc<Health>,
+    pub(super) settings: ArcSwap<LogSettings>,
+    /// By base offset; the last is the active one. Never empty.
+    pub(super) segments: ArcSwap<Vec<Arc<Segment>>>,
+    pub(super) log_start: AtomicI64,
+    /// Stored after the segments that it covers, and loaded before them.
+    pub(super) log_end: AtomicI64,
+    pub(super) writer: Mutex<Writer>,
+}
+
+/// What only an append, or maintenance, works with.
+#[derive(Debug)]
+pub(super) struct Writer {
+    pub(super) producers: ProducerStates,
+    pub(super) epochs: LeaderEpochs,
+    pub(super) state: State,
+    /// Everything in segments before this offset is on disk for sure.
+    pub(super) recovery_point: Offset,
+    /// Files that were renamed, and when they may go.
+    pub(super) deleted: Vec<(TimestampMs, Vec<PathBuf>)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    Open,
+    /// Closed or deleted.
+    Closed,
+    /// A failure left what cannot be built upon.
+    Offline,
 }
 
 impl Log {
-    /// Opens the log in `dir` (made if absent, its parent synced), recovering it if it was not closed cleanly.
+    /// Opens the log in `dir` (made if absent, its parent synced), checking every batch in it.
     pub fn open(dir: PathBuf, settings: LogSettings, now: TimestampMs) -> Result<Self, LogError> {
-        let _ = (settings, now);
-        Ok(Self { dir })
+        let opening = Opening { clean: false, recovery_point: Offset(0) };
+        Self::open_on(Arc::new(RealDisk), dir, Arc::default(), settings, opening, now)
+    }
+
+    pub(super) fn open_on(
+        disk: Arc<dyn Disk>,
+        dir: PathBuf,
+        health: Arc<Health>,
+        settings: LogSettings,
+        opening: Opening,
+        now: TimestampMs,
+    ) -> Result<Self, LogError> {
+        create(disk.as_ref(), &dir)?;
+        let loader = Loader { disk: &disk, dir: &dir, settings: &settings, now, opening };
+        let loaded = loader.load()?;
+        let log_start = loaded.segments.first().map_or(Offset(0), |it| it.base_offset);
+        Ok(Self {
+            disk,
+            dir: Mutex::new(dir),
+            health,
+            settings: ArcSwap::from_pointee(settings),
+            segments: ArcSwap::from_pointee(loaded.segments),
+            log_start: AtomicI64::new(log_start.0),
+            log_end: AtomicI64::new(loaded.log_end.0),
+            writer: Mutex::new(Writer {
+                producers: loaded.producers,
+                epochs: loaded.epochs,
+                state: State::Open,
+                recovery_point: opening.recovery_point.min(loaded.log_end),
+                deleted: Vec::new(),
+            }),
+        })
     }
 
     /// Appends batches that were validated, giving them offsets and the leader's epoch in place; all or
@@ -66,97 +135,261 @@ impl Log {
         batches: Vec<Batch>,
         context: AppendContext,
     ) -> Result<Appended, LogError> {
-        let _ = (batches, context, &self.dir);
-        todo!()
+        assert!(!batches.is_empty(), "an append has a batch");
+        let mut writer = self.writer.lock();
+        self.check_open(&writer)?;
+        if let [only] = batches.as_slice()
+            && let ProducerCheck::Duplicate(stored) = writer.producers.check(&only.header)?
+        {
+            return Ok(self.duplicate(&stored, &context));
+        }
+        let stamped = self.stamp_all(&batches, &context);
+        let producers = follow(&writer.producers, &batches, &stamped, context.now)?;
+        self.write(&mut writer, &stamped, &context)?;
+        writer.producers.0.extend(producers.0);
+        Ok(self.publish(&stamped, &context))
     }
 
     /// What an append of this batch would say of its producer.
     pub fn check_producer(&self, header: &BatchHeader) -> Result<ProducerCheck, LogError> {
-        let _ = header;
-        todo!()
+        self.writer.lock().producers.check(header)
     }
 
     /// The routed batches among the newest five of a producer, oldest first.
     pub fn routes(&self, producer_id: ProducerId) -> Vec<StoredRoute> {
-        let _ = producer_id;
-        todo!()
+        self.writer.lock().producers.routes(producer_id)
     }
 
     /// All producers with routed batches; asked once after a start.
     pub fn producers_with_routes(&self) -> Vec<ProducerId> {
-        todo!()
-    }
-
-    /// Reads whole batches from the one that holds `from`, up to but excluding `ceiling`, about `max_bytes`
-    /// of them; the first one is returned whole however large if `at_least_one` (KIP-74).
-    pub fn read(
-        &self,
-        from: Offset,
-        ceiling: Offset,
-        max_bytes: usize,
-        at_least_one: bool,
-    ) -> Result<Fetched, LogError> {
-        let _ = (from, ceiling, max_bytes, at_least_one);
-        todo!()
-    }
-
-    /// The lowest offset whose timestamp is at or after `target`, below `ceiling` (KIP-79).
-    pub fn offset_for_timestamp(
-        &self,
-        target: TimestampMs,
-        ceiling: Offset,
-    ) -> Result<Option<TimestampAndOffset>, LogError> {
-        let _ = (target, ceiling);
-        todo!()
-    }
-
-    /// The record with the largest timestamp (KIP-734).
-    pub fn max_timestamp(&self) -> Result<Option<TimestampAndOffset>, LogError> {
-        todo!()
+        self.writer.lock().producers.with_routes()
     }
 
     /// The last epoch at or below `epoch`, and the offset after its last record (KIP-101); `None` for none.
     pub fn end_offset_for_epoch(&self, epoch: LeaderEpoch) -> Option<(LeaderEpoch, Offset)> {
-        let _ = epoch;
-        todo!()
+        self.writer.lock().epochs.end_offset_for(epoch, self.log_end_offset())
     }
 
     pub fn latest_epoch(&self) -> Option<LeaderEpoch> {
-        todo!()
+        self.writer.lock().epochs.latest()
+    }
+
+    /// Of the first record that the log holds.
+    pub fn earliest_epoch(&self) -> Option<LeaderEpoch> {
+        self.writer.lock().epochs.earliest()
     }
 
     pub fn log_start_offset(&self) -> Offset {
-        todo!()
+        Offset(self.log_start.load(Ordering::Acquire))
     }
 
     /// The offset that the next record gets.
     pub fn log_end_offset(&self) -> Offset {
-        todo!()
+        Offset(self.log_end.load(Ordering::Acquire))
     }
 
     /// Bytes of all segments.
     pub fn size_bytes(&self) -> u64 {
-        todo!()
+        self.segments.load().iter().map(|it| it.size()).sum()
     }
 
     pub fn set_settings(&self, settings: LogSettings) {
-        let _ = settings;
-        todo!()
+        self.settings.store(Arc::new(settings));
     }
 
-    /// Deletes segments that retention by time or size no longer keeps, and rolls one that is too old; returns how many.
-    pub fn retain(&self, now: TimestampMs) -> Result<usize, LogError> {
-        let _ = now;
-        todo!()
+    pub(super) fn active(&self) -> Arc<Segment> {
+        Arc::clone(self.segments.load().last().expect("a log has a segment"))
     }
 
-    /// fsyncs everything, and writes the producer snapshot at the end.
-    pub fn close(&self) -> Result<(), LogError> {
-        todo!()
+    pub(super) fn path(&self) -> PathBuf {
+        self.dir.lock().clone()
     }
 
-    /// Renames the folder out of the way (`….-delete`) and removes it.
-    pub fn delete(&self) -> Result<(), LogError> {
-        todo!()
+    pub(super) fn check_open(&self, writer: &Writer) -> Result<(), LogError> {
+        match writer.state {
+            State::Open if self.health.is_online() => Ok(()),
+            State::Closed => Err(LogError::Closed(self.path())),
+            State::Open | State::Offline => Err(LogError::Offline(self.path())),
+        }
     }
+
+    fn duplicate(&self, stored: &StoredBatch, context: &AppendContext) -> Appended {
+        Appended {
+            base_offset: stored.base_offset,
+            last_offset: stored.last_offset,
+            log_append_time: append_time(context, stored.timestamp),
+            log_start_offset: self.log_start_offset(),
+            duplicate: true,
+        }
+    }
+
+    fn stamp_all(&self, batches: &[Batch], context: &AppendContext) -> Vec<Stamped> {
+        let mut next = self.log_end_offset();
+        let mut stamped = Vec::with_capacity(batches.len());
+        for batch in batches {
+            let it = stamp(batch, next, context);
+            next = it.header.last_offset() + 1;
+            stamped.push(it);
+        }
+        stamped
+    }
+
+    /// Writes at the end of the active segment, rolling before if it is time to. Readers see nothing of it yet.
+    fn write(
+        &self,
+        writer: &mut Writer,
+        stamped: &[Stamped],
+        context: &AppendContext,
+    ) -> Result<(), LogError> {
+        let segment = self.segment_for(writer, stamped, context.now)?;
+        writer.epochs.note(context.leader_epoch, self.log_end_offset());
+        writer.epochs.store()?;
+        let mut slices: Vec<_> = stamped
+            .iter()
+            .flat_map(|it| [IoSlice::new(&it.head), IoSlice::new(&it.rest)])
+            .collect();
+        segment.write(&mut slices).map_err(|(failed, cut)| {
+            if let Some(error) = cut {
+                tracing::error!(dir = %self.path().display(), %error, "took a log offline: a failed append could not be undone");
+                writer.state = State::Offline;
+            }
+            failed
+        })?;
+        let interval = self.settings.load().index_interval_bytes;
+        let mut position = segment.size();
+        for it in stamped {
+            segment.note(&it.header, position, interval, context.now);
+            position += it.header.size_bytes() as u64;
+        }
+        segment.set_size(position);
+        Ok(())
+    }
+
+    fn segment_for(
+        &self,
+        writer: &mut Writer,
+        stamped: &[Stamped],
+        now: TimestampMs,
+    ) -> Result<Arc<Segment>, LogError> {
+        let settings = self.settings.load();
+        let size: usize = stamped.iter().map(|it| it.header.size_bytes()).sum();
+        let max = segment_bytes_max(&settings);
+        if size > max {
+            return Err(LogError::RecordListTooLarge { size, max });
+        }
+        let active = self.active();
+        if must_roll(&active, stamped, size, &settings, now) {
+            self.roll(writer, now)
+        } else {
+            Ok(active)
+        }
+    }
+
+    /// Begins a new segment at the log's end, sealing the active one.
+    pub(super) fn roll(
+        &self,
+        writer: &mut Writer,
+        now: TimestampMs,
+    ) -> Result<Arc<Segment>, LogError> {
+        self.active().seal()?;
+        self.write_snapshot(writer, false)?;
+        let segment = Arc::new(Segment::new(&self.disk, &self.path(), self.log_end_offset(), now));
+        segment.create()?;
+        let mut segments = self.segments.load().as_ref().clone();
+        segments.push(Arc::clone(&segment));
+        self.segments.store(Arc::new(segments));
+        Ok(segment)
+    }
+
+    /// Writes the producers' state as of the log's end.
+    pub(super) fn write_snapshot(&self, writer: &Writer, durable: bool) -> Result<(), LogError> {
+        let path = self.path().join(file_name::of(self.log_end_offset(), file_name::SNAPSHOT));
+        self.disk
+            .replace(&path, &producer_snapshot::encode(&writer.producers), durable)
+            .map_err(LogError::storage("write", &path))
+    }
+
+    /// Lets readers see what was written.
+    fn publish(&self, stamped: &[Stamped], context: &AppendContext) -> Appended {
+        let first = stamped.first().expect("an append has a batch");
+        let last_offset = stamped.last().unwrap_or(first).header.last_offset();
+        self.log_end.store((last_offset + 1).0, Ordering::Release);
+        Appended {
+            base_offset: first.header.base_offset,
+            last_offset,
+            log_append_time: append_time(context, context.now),
+            log_start_offset: self.log_start_offset(),
+            duplicate: false,
+        }
+    }
+}
+
+fn append_time(context: &AppendContext, stored: TimestampMs) -> Option<TimestampMs> {
+    (context.timestamp_type == TimestampType::LogAppendTime).then_some(stored)
+}
+
+/// Makes the folder, durably, if it is absent.
+fn create(disk: &dyn Disk, dir: &Path) -> Result<(), LogError> {
+    if dir.exists() {
+        return Ok(());
+    }
+    disk.create_dir_all(dir).map_err(LogError::storage("create", dir))?;
+    match dir.parent() {
+        Some(parent) => disk.sync_dir(parent).map_err(LogError::storage("fsync", parent)),
+        None => Ok(()),
+    }
+}
+
+/// Positions in a segment are 31 bits wide.
+fn segment_bytes_max(settings: &LogSettings) -> usize {
+    settings.segment_bytes.min(i32::MAX as u32) as usize
+}
+
+/// As Kafka's `LogSegment.shouldRoll`.
+fn must_roll(
+    active: &Segment,
+    stamped: &[Stamped],
+    size: usize,
+    settings: &LogSettings,
+    now: TimestampMs,
+) -> bool {
+    let times = active.times();
+    let newest = stamped.iter().map(|it| it.header.max_timestamp).max().unwrap_or(now);
+    let age_ms = match times.first {
+        Some(first) => newest.since(first),
+        None => now.since(times.created),
+    };
+    let is_old = u64::try_from(settings.segment_ms).is_ok_and(|limit| age_ms > limit);
+    let is_full = active.size() + size as u64 > segment_bytes_max(settings) as u64
+        || active.offset_index.is_full(settings.segment_index_bytes)
+        || active.time_index.is_full(settings.segment_index_bytes);
+    let is_far = stamped.last().is_some_and(|it| !active.reaches(it.header.last_offset()));
+    is_far || active.size() > 0 && (is_old || is_full)
+}
+
+/// The entries of the producers of these batches as they will be; each batch must follow the one before.
+fn follow(
+    known: &ProducerStates,
+    batches: &[Batch],
+    stamped: &[Stamped],
+    now: TimestampMs,
+) -> Result<ProducerStates, LogError> {
+    let mut changed = ProducerStates::default();
+    for (batch, stamped) in batches.iter().zip(stamped) {
+        let Some(id) = batch.header.producer_id else { continue };
+        if !changed.0.contains_key(&id)
+            && let Some(entry) = known.0.get(&id)
+        {
+            changed.0.insert(id, entry.clone());
+        }
+        if let ProducerCheck::Duplicate(stored) = changed.check(&batch.header)? {
+            return Err(LogError::OutOfOrderSequence {
+                producer_id: id.0,
+                last: stored.last_sequence,
+                got: batch.header.base_sequence,
+            });
+        }
+        changed.note(&stamped.header, route_of(batch), now);
+    }
+    Ok(changed)
 }

@@ -1,13 +1,41 @@
-//! One partition's log on disk, in Kafka's own segment format. The only room that touches data files.
+//! One partition's log on disk, in Kafka's own segment format (`docs/storage-format.md`). The only room that touches
+//! data files.
 //!
-//! Rule: what is acknowledged is found again; a torn tail is cut at the first batch that fails its CRC.
+//! Rule: what is acknowledged is found again; a torn tail is cut at the first batch that fails its CRC. Nothing that a
+//! file says is believed unchecked, and nothing in one makes this room panic.
 
+mod checkpoint;
+mod cursor;
+mod dir;
 mod error;
+mod file;
+mod file_name;
+mod index_file;
+mod kafka_uuid;
+mod leader_epochs;
+#[expect(clippy::module_inception, reason = "the room is named after its main noun")]
 mod log;
+mod maintenance;
+mod offset_index;
+mod partition_metadata;
+mod producer_snapshot;
 mod producer_state;
+mod read;
+mod recovery;
+mod retention;
+mod segment;
 mod settings;
+mod stamp;
+mod time_index;
 
+#[cfg(test)]
+mod faulty;
+#[cfg(test)]
+mod tests;
+
+pub use dir::{Health, LogDir};
 pub use error::LogError;
-pub use log::{AppendContext, Appended, Fetched, Log, TimestampAndOffset};
+pub use log::{AppendContext, Appended, Log};
 pub use producer_state::{ProducerCheck, StoredBatch, StoredRoute, is_derived};
+pub use read::{Fetched, TimestampAndOffset};
 pub use settings::LogSettings;

@@ -1,6 +1,6 @@
 //! What a log needs to know of its topic's configs.
 
-use crate::config::{CleanupPolicy, TopicConfig};
+use crate::config::{CleanupPolicy, LogConfig, TopicConfig};
 
 /// The topic configs that the log itself acts on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,10 +15,12 @@ pub struct LogSettings {
     pub file_delete_delay_ms: u64,
     /// `producer.id.expiration.ms` of the node.
     pub producer_id_expiration_ms: i64,
+    /// `klamm.decompressed.max.bytes` of the node: a timestamp lookup looks into one batch.
+    pub decompressed_max_bytes: usize,
 }
 
 impl LogSettings {
-    pub fn new(topic: &TopicConfig, producer_id_expiration_ms: i64) -> Self {
+    pub fn new(topic: &TopicConfig, node: &LogConfig) -> Self {
         Self {
             cleanup_policy: topic.cleanup_policy,
             retention_ms: topic.retention_ms,
@@ -28,7 +30,8 @@ impl LogSettings {
             segment_index_bytes: topic.segment_index_bytes,
             index_interval_bytes: topic.index_interval_bytes,
             file_delete_delay_ms: topic.file_delete_delay_ms,
-            producer_id_expiration_ms,
+            producer_id_expiration_ms: node.producer_id_expiration_ms,
+            decompressed_max_bytes: node.decompressed_max_bytes,
         }
     }
 }

@@ -1,7 +1,9 @@
 //! The cluster as data: records in a log, folded into an immutable image that every room reads.
 
+mod delta;
 mod image;
 mod record;
 
+pub use delta::TopicsDelta;
 pub use image::{BrokerImage, MetadataImage, PartitionImage, TopicImage};
 pub use record::{ConfigResource, MetadataRecord};

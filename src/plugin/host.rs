@@ -1,10 +1,16 @@
 //! Keeps the loaded plugins, watches the folder, and hands out hooks by name.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 
-use tokio::sync::watch;
+use parking_lot::Mutex;
+use tokio::{sync::watch, task::JoinHandle};
+use tokio_util::sync::CancellationToken;
 
-use super::{Assignor, HookKind, Partitioner, PluginStatus, Transform};
+use super::{
+    Assignor, HookKind, Partitioner, PluginStatus, Transform, directory::Changes,
+    engine::PluginEngine, guests::Guests, limits::Limits, load::Loader, metrics::PluginMetrics,
+    registry::Registry, watch::Keeper,
+};
 use crate::{
     base::PluginName,
     config::{AlertPolicy, PluginConfig},
@@ -26,7 +32,12 @@ pub enum PluginError {
 }
 
 /// All plugins of a node.
-pub struct PluginHost {}
+pub struct PluginHost {
+    registry: Arc<Registry>,
+    guests: Arc<Guests>,
+    stop: CancellationToken,
+    watcher: Mutex<Option<JoinHandle<()>>>,
+}
 
 impl PluginHost {
     /// Loads the embedded plugins and the folder's (each failure is a status, not an error), and begins to watch.
@@ -36,50 +47,125 @@ impl PluginHost {
         cache_dir: PathBuf,
         metrics: &Metrics,
     ) -> Result<Arc<Self>, PluginError> {
-        let _ = (config, embedded, cache_dir, metrics);
-        todo!()
+        let threads = threads(config);
+        let engine = engine(threads, config.memory_max_bytes, &cache_dir)?;
+        let registry = Arc::new(Registry::new(PluginMetrics::new(metrics)));
+        let failed = |error: std::io::Error| PluginError::Engine(error.to_string());
+        let guests = Arc::new(Guests::start(engine.clone(), threads).map_err(failed)?);
+        let loader = Loader::start(engine).map_err(failed)?;
+        let mut keeper = keeper(config, embedded, registry.clone(), guests.clone(), loader);
+        keeper.load_all().await;
+        let stop = CancellationToken::new();
+        let watcher = tokio::spawn(keeper.run(stop.clone()));
+        Ok(Arc::new(Self { registry, guests, stop, watcher: Mutex::new(Some(watcher)) }))
     }
 
     /// `None` when no plugin of that name and world has ever loaded.
     pub fn partitioner(&self, name: &PluginName) -> Option<Partitioner> {
-        let _ = name;
-        todo!()
+        let slot = self.registry.of_hook(name, HookKind::Partitioner)?;
+        Some(Partitioner::new(slot, self.guests.clone()))
     }
 
+    /// As [`Self::partitioner`].
     pub fn assignor(&self, name: &PluginName) -> Option<Assignor> {
-        let _ = name;
-        todo!()
+        let slot = self.registry.of_hook(name, HookKind::Assignor)?;
+        Some(Assignor::new(slot, self.guests.clone()))
     }
 
+    /// As [`Self::partitioner`].
     pub fn transform(&self, name: &PluginName) -> Option<Transform> {
-        let _ = name;
-        todo!()
+        let slot = self.registry.of_hook(name, HookKind::Transform)?;
+        Some(Transform::new(slot, self.guests.clone()))
     }
 
     /// Names that a config may use for a hook, sorted.
     pub fn names(&self, hook: HookKind) -> Vec<PluginName> {
-        let _ = hook;
-        todo!()
+        self.registry.names(hook)
     }
 
     /// `[alert]` of a transform.
     pub fn alert_policy(&self, name: &PluginName) -> AlertPolicy {
-        let _ = name;
-        todo!()
+        let newest = self.registry.get(name).and_then(|it| it.newest());
+        newest.map(|it| it.manifest.alert.clone()).unwrap_or_default()
     }
 
     /// All plugins, sorted by name.
     pub fn status(&self) -> Vec<PluginStatus> {
-        todo!()
+        self.registry.status()
     }
 
-    /// Counts loads and unloads; changes after each.
+    /// Goes back to the version that ran before; a second time goes forth again. The files stay as they are:
+    /// the next change of them loads anew.
+    ///
+    /// # Errors
+    ///
+    /// A text for the operator: an unknown name, or no earlier version.
+    pub fn rollback(&self, name: &PluginName) -> Result<PluginStatus, String> {
+        let status = self.registry.rollback(name)?;
+        self.guests.sweep();
+        Ok(status)
+    }
+
+    /// Counts loads, good and bad, and unloads; changes after each.
     pub fn watch(&self) -> watch::Receiver<u64> {
-        todo!()
+        self.registry.watch()
     }
 
     /// Stops watching and ends the threads.
     pub async fn shutdown(&self) {
-        todo!()
+        self.stop.cancel();
+        let watcher = self.watcher.lock().take();
+        if let Some(watcher) = watcher {
+            // A load that is under way is not waited for: it would end with nobody to use it.
+            watcher.abort();
+            let _ = watcher.await;
+        }
+        let guests = self.guests.clone();
+        // Joining waits for running calls; it must not hold up the runtime.
+        let _ = tokio::task::spawn_blocking(move || guests.end()).await;
+    }
+}
+
+/// At least two, so that a plugin that hangs never has all of them.
+fn threads(config: &PluginConfig) -> usize {
+    match config.threads {
+        0 => std::thread::available_parallelism().map_or(2, usize::from).max(2),
+        threads => threads,
+    }
+}
+
+/// Without a usable cache folder plugins still load, only slower.
+fn engine(
+    threads: usize,
+    memory_max_bytes: usize,
+    cache_dir: &std::path::Path,
+) -> Result<Arc<PluginEngine>, PluginError> {
+    PluginEngine::new(threads, memory_max_bytes, Some(cache_dir))
+        .or_else(|error| {
+            tracing::warn!(error, "plugins are compiled at each start: their cache cannot be used");
+            PluginEngine::new(threads, memory_max_bytes, None)
+        })
+        .map(Arc::new)
+        .map_err(PluginError::Engine)
+}
+
+fn keeper(
+    config: &PluginConfig,
+    embedded: &[Embedded],
+    registry: Arc<Registry>,
+    guests: Arc<Guests>,
+    loader: Loader,
+) -> Keeper {
+    Keeper {
+        dir: config.dir.clone(),
+        embedded: embedded.iter().map(|it| (PluginName::from(it.name), *it)).collect(),
+        node: Limits::of_node(config),
+        file_max_bytes: config.file_max_bytes,
+        rescan_interval: Duration::from_millis(config.rescan_interval_ms.max(1)),
+        registry,
+        loader,
+        on_change: Box::new(move || guests.sweep()),
+        changes: Changes::default(),
+        late_loads: BTreeMap::new(),
     }
 }

@@ -1,12 +1,35 @@
 //! Plugins: the only room that knows of WebAssembly. It offers hooks in the broker's words and calls nobody.
 //!
-//! Three lifetimes, three names: an engine (the process), `Compiled` (a loaded version, shared), `Guest` (an
-//! instance on one of this room's own threads, reused, dropped after any error).
+//! Three lifetimes, three names: an engine (the process), `Loaded` (a version of a plugin, shared), `Guest` (an
+//! instance on one of this room's own threads, reused, dropped after any error). `README.md` here tells the rest.
 
+mod bindings;
+mod check;
+mod compile;
+mod convert;
+mod directory;
+mod engine;
+mod failure;
+mod fair_queue;
+mod guest;
+mod guests;
 pub mod hook;
 mod host;
+mod limits;
+mod load;
+mod log_import;
+mod manifest;
+mod metrics;
+mod quarantine;
+mod registry;
+mod smoke;
+mod state_cache;
 mod status;
+#[cfg(test)]
+mod tests;
+mod watch;
 
+pub use check::{CheckReport, ProbeReport, check};
 pub use hook::{Assignor, Partitioner, Transform};
 pub use host::{Embedded, PluginError, PluginHost};
 pub use status::{HookKind, PluginSource, PluginState, PluginStatus};

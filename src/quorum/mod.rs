@@ -1,15 +1,30 @@
 //! The replicated metadata log, on the openraft crate, which nothing outside this room sees. One voter runs
 //! the same code as many.
+//!
+//! A change is decided by `controller` against the newest image, proposed as one entry, written and fsynced by one thread,
+//! applied to the image, published, and only then answered. The folder `__cluster_metadata-0` holds:
+//!
+//! | file              | is                                                              |
+//! |-------------------|-----------------------------------------------------------------|
+//! | `quorum.log`      | entries since the snapshot, in frames; only its end can be torn |
+//! | `quorum.snapshot` | the image as records; replaced as a whole                       |
+//! | `quorum.vote`     | this voter's newest vote; replaced as a whole                   |
+//! | `.lock`           | locked while a process uses the folder                          |
 
-use std::{path::PathBuf, sync::Arc};
+mod cluster_id;
+mod consensus;
+mod driver;
+mod files;
+mod frame;
+mod log_store;
+mod log_writer;
+mod network;
+mod producer_ids;
+mod state_machine;
+mod stored;
 
-use tokio::sync::watch;
-
-use crate::{
-    base::BrokerId,
-    machine::Decision,
-    metadata::{MetadataImage, MetadataRecord},
-};
+pub use driver::Quorum;
+pub use producer_ids::ProducerIds;
 
 /// Why a change of metadata was not committed.
 #[derive(Debug, thiserror::Error)]
@@ -21,45 +36,10 @@ pub enum QuorumError {
     Storage(String),
     #[error("the quorum has stopped")]
     Stopped,
+    /// Every id below 2^62 was given out: no broker can serve another producer.
+    #[error("there are no producer ids left")]
+    ProducerIdsExhausted,
 }
 
-/// A member of the metadata quorum.
-pub struct Quorum {
-    image: watch::Receiver<Arc<MetadataImage>>,
-}
-
-impl Quorum {
-    /// Opens the log under `dir` (`__cluster_metadata-0`), replays it, and leads when this node is the only voter.
-    pub async fn start(dir: PathBuf, node_id: BrokerId) -> Result<Arc<Self>, QuorumError> {
-        let _ = (dir, node_id);
-        todo!()
-    }
-
-    /// The newest committed image.
-    pub fn image(&self) -> Arc<MetadataImage> {
-        self.image.borrow().clone()
-    }
-
-    /// Tells of each new image.
-    pub fn watch(&self) -> watch::Receiver<Arc<MetadataImage>> {
-        self.image.clone()
-    }
-
-    /// Decides against the newest image and commits what was decided, one change at a time. Returns the decision's
-    /// response once its records are committed and in the image, or the decision's own refusal.
-    pub async fn change<T, E>(
-        &self,
-        decide: impl FnOnce(&MetadataImage) -> Result<Decision<MetadataRecord, T>, E> + Send,
-    ) -> Result<Result<T, E>, QuorumError>
-    where
-        T: Send,
-        E: Send,
-    {
-        let _ = decide;
-        todo!()
-    }
-
-    pub async fn shutdown(&self) -> Result<(), QuorumError> {
-        todo!()
-    }
-}
+#[cfg(test)]
+mod tests;

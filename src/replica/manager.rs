@@ -1,30 +1,118 @@
-//! All partitions of this node.
+//! All partitions of this node: opened, found, changed and deleted as the metadata image says.
 
-use std::sync::Arc;
-
-use super::{FetchParams, FetchedPartition, Partition, ReplicaError};
-use crate::{
-    base::{LeaderEpoch, TopicId, TopicPartition},
-    config::Config,
-    metadata::MetadataImage,
-    telemetry::Metrics,
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::{Arc, atomic::AtomicI64},
+    thread,
 };
 
+use arc_swap::ArcSwap;
+use parking_lot::Mutex;
+use prometheus_client::metrics::gauge::Gauge;
+
+use super::{Partition, ReplicaError, partition::Role};
+use crate::{
+    base::{LeaderEpoch, TopicId, TopicName, TopicPartition},
+    config::{Config, LogConfig, TopicConfig, TopicConfigs},
+    log::{LogDir, LogSettings},
+    metadata::{MetadataImage, PartitionImage, TopicImage},
+    telemetry::{Metrics, now},
+};
+
+/// Logs are opened and closed by so many threads at once: each waits for the disk most of the time.
+const LOADING_THREADS: usize = 4;
+
+type Partitions = BTreeMap<TopicPartition, Arc<Hosted>>;
+
+/// A partition, and what it was made from.
+pub(super) struct Hosted {
+    pub(super) partition: Arc<Partition>,
+    dir: Arc<LogDir>,
+    /// The topic's own configs that its effective ones come from.
+    own_configs: Mutex<Option<Arc<TopicConfigs>>>,
+}
+
 /// Opens, finds and deletes the partitions of this node as the metadata image says.
-pub struct ReplicaManager {}
+pub struct ReplicaManager {
+    config: Arc<Config>,
+    dirs: Vec<Arc<LogDir>>,
+    partitions: ArcSwap<Partitions>,
+    /// The image that was applied last.
+    image: ArcSwap<MetadataImage>,
+    /// Held by whoever changes the set of partitions.
+    changing: Mutex<()>,
+    count: Gauge<i64, AtomicI64>,
+}
+
+/// A partition that an image gives this node.
+struct Wanted {
+    topic_partition: TopicPartition,
+    topic_id: TopicId,
+    own_configs: Option<Arc<TopicConfigs>>,
+    role: Role,
+}
 
 impl ReplicaManager {
     /// Locks the log directories. Logs are opened by the first [`ReplicaManager::apply`].
+    ///
+    /// # Errors
+    ///
+    /// [`crate::log::LogError::DirectoryRefused`] for a directory that is in use or another node's.
     pub fn start(config: &Arc<Config>, metrics: &Metrics) -> Result<Arc<Self>, ReplicaError> {
-        let _ = (config, metrics);
-        todo!()
+        let open = |path| LogDir::open(path, config.node.id).map(Arc::new);
+        let dirs = config.log.dirs.iter().map(|it| open(it.as_path())).collect::<Result<_, _>>()?;
+        let count = Gauge::default();
+        metrics.register(|it| {
+            it.register(
+                "klamm_partitions",
+                "Partitions with a replica on this node",
+                count.clone(),
+            );
+        });
+        Ok(Arc::new(Self {
+            config: Arc::clone(config),
+            dirs,
+            partitions: ArcSwap::default(),
+            image: ArcSwap::default(),
+            changing: Mutex::new(()),
+            count,
+        }))
+    }
+
+    /// Ties the log directories to a cluster; to be called before the first [`ReplicaManager::apply`].
+    ///
+    /// # Errors
+    ///
+    /// [`crate::log::LogError::DirectoryRefused`] if one belongs to another cluster.
+    pub fn claim(&self, cluster_id: &str) -> Result<(), ReplicaError> {
+        Ok(self.dirs.iter().try_for_each(|it| it.claim(cluster_id))?)
     }
 
     /// Makes partitions as `image` says: opens and creates logs, deletes those of removed topics, takes over changed
     /// configs. Called for each new image, one at a time, off the runtime's workers.
+    ///
+    /// The first image after a start must be a whole one: a topic in it whose id differs from that of the folder
+    /// found is taken for a new one.
     pub fn apply(&self, image: &Arc<MetadataImage>) {
-        let _ = image;
-        todo!()
+        let _changing = self.changing.lock();
+        let hosted = self.partitions.load_full();
+        let (known, new) = self.wanted(image, &hosted);
+        let mut kept = Partitions::new();
+        for wanted in known {
+            if let Some(it) = hosted.get(&wanted.topic_partition) {
+                it.update(&wanted, &self.config.log);
+                kept.insert(wanted.topic_partition, Arc::clone(it));
+            }
+        }
+        let gone: Vec<_> = hosted.iter().filter(|(key, _)| !kept.contains_key(key)).collect();
+        // First out of sight, then deleted; only then may a topic of the same name be made.
+        self.publish(kept.clone());
+        each(&gone, |(_, it)| it.delete());
+        if !new.is_empty() {
+            kept.extend(self.open_all(new, &kept));
+            self.publish(kept);
+        }
+        self.image.store(Arc::clone(image));
     }
 
     /// The partition, if this node leads it and the caller's epoch (if any) is the current one.
@@ -33,34 +121,236 @@ impl ReplicaManager {
         topic_partition: &TopicPartition,
         current_leader_epoch: Option<LeaderEpoch>,
     ) -> Result<Arc<Partition>, ReplicaError> {
-        let _ = (topic_partition, current_leader_epoch);
-        todo!()
+        let partition = self.find(topic_partition).ok_or(ReplicaError::UnknownTopicOrPartition)?;
+        if !partition.is_leader() {
+            return Err(ReplicaError::NotLeader);
+        }
+        match current_leader_epoch.map(|it| it.cmp(&partition.leader_epoch())) {
+            None | Some(std::cmp::Ordering::Equal) => Ok(partition),
+            Some(std::cmp::Ordering::Less) => Err(ReplicaError::FencedLeaderEpoch),
+            Some(std::cmp::Ordering::Greater) => Err(ReplicaError::UnknownLeaderEpoch),
+        }
     }
 
     /// Whether a name still means this topic.
     pub fn topic_id(&self, topic_partition: &TopicPartition) -> Option<TopicId> {
-        let _ = topic_partition;
-        todo!()
+        self.find(topic_partition).map(|it| it.topic_id)
+    }
+
+    /// Partitions that a topic has in the image that was applied last, wherever they are; 0 for one that does not exist.
+    pub fn partition_count(&self, topic: &TopicName) -> u32 {
+        self.image.load().topic(topic.as_str()).map_or(0, |it| it.partitions.len() as u32)
     }
 
     /// Every partition of this node, sorted.
     pub fn partitions(&self) -> Vec<Arc<Partition>> {
-        todo!()
-    }
-
-    /// Reads, and waits in the purgatory up to `max_wait` while less than `min_bytes` are there and no partition has an error.
-    pub async fn fetch(&self, params: FetchParams) -> Vec<FetchedPartition> {
-        let _ = params;
-        todo!()
+        self.partitions.load().values().map(|it| Arc::clone(&it.partition)).collect()
     }
 
     /// Applies retention to every log; called now and then.
     pub fn retain(&self) {
-        todo!()
+        let _changing = self.changing.lock();
+        for it in self.partitions.load().values() {
+            if let Err(error) = it.partition.log().retain(now())
+                && it.dir.health.is_online()
+            {
+                tracing::error!(partition = %it.partition.topic_partition, %error, "could not apply retention");
+            }
+        }
+        self.store_recovery_points();
     }
 
     /// fsyncs and closes every log, and leaves the clean-shutdown marker.
     pub fn close(&self) {
-        todo!()
+        let _changing = self.changing.lock();
+        let hosted = self.partitions.load_full();
+        let hosted: Vec<_> = hosted.values().collect();
+        let closed = Mutex::new(HashMap::<_, bool>::new());
+        each(&hosted, |it| {
+            it.partition.stop();
+            let is_closed = it.close();
+            *closed.lock().entry(it.dir.path.clone()).or_insert(true) &= is_closed;
+        });
+        self.store_recovery_points();
+        let closed = closed.into_inner();
+        for dir in self.dirs.iter().filter(|it| closed.get(&it.path) != Some(&false)) {
+            if let Err(error) = dir.mark_clean() {
+                tracing::error!(dir = %dir.path.display(), %error, "the next start checks every log");
+            }
+        }
     }
+
+    pub(super) fn find(&self, topic_partition: &TopicPartition) -> Option<Arc<Partition>> {
+        self.partitions.load().get(topic_partition).map(|it| Arc::clone(&it.partition))
+    }
+
+    fn publish(&self, partitions: Partitions) {
+        self.count.set(partitions.len() as i64);
+        self.partitions.store(Arc::new(partitions));
+    }
+
+    /// What an image gives this node: partitions it has already, and new ones.
+    fn wanted(&self, image: &MetadataImage, hosted: &Partitions) -> (Vec<Wanted>, Vec<Wanted>) {
+        let mut wanted = Vec::new();
+        for topic in image.topics.values() {
+            let own = image.topic_configs(&topic.name).cloned();
+            let mut config = None;
+            for (index, partition) in (0..).zip(&topic.partitions) {
+                if partition.replicas.contains(&self.config.node.id) {
+                    let key = TopicPartition { topic: topic.name.clone(), partition: index };
+                    let known = hosted.get(&key).and_then(|it| it.config_if_from(own.as_ref()));
+                    let config = config.get_or_insert_with(|| {
+                        known.unwrap_or_else(|| self.resolve(topic, own.as_ref()))
+                    });
+                    wanted.push(want(key, topic, partition, own.clone(), Arc::clone(config)));
+                }
+            }
+        }
+        let is_hosted = |it: &Wanted| {
+            hosted.get(&it.topic_partition).is_some_and(|at| at.partition.topic_id == it.topic_id)
+        };
+        wanted.into_iter().partition(is_hosted)
+    }
+
+    fn resolve(&self, topic: &TopicImage, own: Option<&Arc<TopicConfigs>>) -> Arc<TopicConfig> {
+        let none = TopicConfigs::new();
+        let own = own.map_or(&none, |it| it.as_ref());
+        Arc::new(TopicConfig::resolve(&self.config, &topic.name, own))
+    }
+
+    fn open_all(&self, new: Vec<Wanted>, kept: &Partitions) -> Partitions {
+        let places = self.places(&new, kept);
+        let new: Vec<_> = new.into_iter().zip(places).collect();
+        let opened = Mutex::new(Partitions::new());
+        each(&new, |(wanted, dir)| match self.open(wanted, dir) {
+            Ok(it) => {
+                opened.lock().insert(wanted.topic_partition.clone(), Arc::new(it));
+            }
+            Err(error) => {
+                let cause = std::error::Error::source(&error).map(ToString::to_string);
+                tracing::error!(partition = %wanted.topic_partition, %error, cause, "could not open a log");
+            }
+        });
+        opened.into_inner()
+    }
+
+    /// The directory of each new partition: where it lies already, else the one with the fewest.
+    fn places(&self, new: &[Wanted], kept: &Partitions) -> Vec<Arc<LogDir>> {
+        let mut found = HashMap::new();
+        for (at, dir) in self.dirs.iter().enumerate() {
+            match dir.partitions() {
+                Ok(partitions) => found.extend(partitions.into_iter().map(|it| (it, at))),
+                Err(error) => dir.health.take_offline(&error),
+            }
+        }
+        let count =
+            |dir: &Arc<LogDir>| kept.values().filter(|it| Arc::ptr_eq(&it.dir, dir)).count();
+        let mut counts: Vec<_> = self.dirs.iter().map(count).collect();
+        new.iter()
+            .filter_map(|wanted| {
+                let known = found.get(&wanted.topic_partition).copied();
+                let at = known.or_else(|| self.emptiest(&counts))?;
+                *counts.get_mut(at)? += 1;
+                self.dirs.get(at).cloned()
+            })
+            .collect()
+    }
+
+    /// An online directory with the fewest partitions; any, if none is online.
+    fn emptiest(&self, counts: &[usize]) -> Option<usize> {
+        let is_offline = |at: &usize| self.dirs.get(*at).is_none_or(|it| !it.health.is_online());
+        (0..counts.len()).min_by_key(|at| (is_offline(at), counts.get(*at).copied()))
+    }
+
+    fn open(&self, wanted: &Wanted, dir: &Arc<LogDir>) -> Result<Hosted, ReplicaError> {
+        let settings = LogSettings::new(&wanted.role.config, &self.config.log);
+        let log = dir.open_log(&wanted.topic_partition, wanted.topic_id, settings, now())?;
+        let partition = Partition::new(
+            wanted.topic_partition.clone(),
+            wanted.topic_id,
+            log,
+            self.config.node.id,
+            wanted.role.clone(),
+        );
+        Ok(Hosted {
+            partition: Arc::new(partition),
+            dir: Arc::clone(dir),
+            own_configs: Mutex::new(wanted.own_configs.clone()),
+        })
+    }
+
+    fn store_recovery_points(&self) {
+        let hosted = self.partitions.load();
+        for dir in &self.dirs {
+            let points: Vec<_> = hosted
+                .iter()
+                .filter(|(_, it)| Arc::ptr_eq(&it.dir, dir))
+                .map(|(key, it)| (key, it.partition.log().recovery_point()))
+                .collect();
+            if let Err(error) = dir.store_recovery_points(points.into_iter()) {
+                tracing::warn!(dir = %dir.path.display(), %error, "recovery will have to check more");
+            }
+        }
+    }
+}
+
+impl Hosted {
+    /// The effective configs, if they come from these own ones.
+    fn config_if_from(&self, own: Option<&Arc<TopicConfigs>>) -> Option<Arc<TopicConfig>> {
+        let is_same = match (self.own_configs.lock().as_ref(), own) {
+            (Some(old), Some(new)) => Arc::ptr_eq(old, new),
+            (None, None) => true,
+            _ => false,
+        };
+        is_same.then(|| self.partition.config())
+    }
+
+    fn update(&self, wanted: &Wanted, node: &LogConfig) {
+        if !Arc::ptr_eq(&self.partition.config(), &wanted.role.config) {
+            self.partition.log().set_settings(LogSettings::new(&wanted.role.config, node));
+        }
+        self.own_configs.lock().clone_from(&wanted.own_configs);
+        self.partition.set_role(wanted.role.clone());
+    }
+
+    fn delete(&self) {
+        self.partition.stop();
+        if let Err(error) = self.partition.log().delete() {
+            tracing::error!(partition = %self.partition.topic_partition, %error, "could not delete a log");
+        }
+    }
+
+    fn close(&self) -> bool {
+        let closed = self.partition.log().close();
+        if let Err(error) = &closed {
+            tracing::error!(partition = %self.partition.topic_partition, %error, "could not close a log");
+        }
+        closed.is_ok()
+    }
+}
+
+fn want(
+    topic_partition: TopicPartition,
+    topic: &TopicImage,
+    partition: &PartitionImage,
+    own_configs: Option<Arc<TopicConfigs>>,
+    config: Arc<TopicConfig>,
+) -> Wanted {
+    let role = Role {
+        leader: partition.leader,
+        leader_epoch: partition.leader_epoch,
+        isr: partition.isr.clone(),
+        config,
+    };
+    Wanted { topic_partition, topic_id: topic.id, own_configs, role }
+}
+
+/// Works on all items with a few threads.
+fn each<T: Sync>(items: &[T], work: impl Fn(&T) + Sync) {
+    let share = items.len().div_ceil(LOADING_THREADS).max(1);
+    thread::scope(|scope| {
+        for part in items.chunks(share) {
+            scope.spawn(|| part.iter().for_each(&work));
+        }
+    });
 }

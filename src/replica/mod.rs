@@ -1,13 +1,20 @@
 //! A partition's role on this node: leader of its log, its high watermark, and who waits for it.
 //!
-//! On one node the ISR is this node alone; the seams (ISR, epochs, purgatory) are those of many.
+//! Rule: nobody reads what is not committed, and no lock is held while anything waits. On one node the ISR is this node
+//! alone; the seams (ISR, epochs, purgatory) are those of many.
 
+mod byte_rate;
 mod error;
 mod fetch;
+mod isr;
 mod manager;
 mod partition;
+mod purgatory;
+
+#[cfg(test)]
+mod tests;
 
 pub use error::ReplicaError;
-pub use fetch::{FetchParams, FetchPartition, FetchedPartition, Isolation};
+pub use fetch::{FetchParams, FetchPartition, FetchedData, FetchedPartition, Isolation};
 pub use manager::ReplicaManager;
 pub use partition::{Acks, Partition};

@@ -1,12 +1,20 @@
-//! One partition of this node.
+//! One partition of this node: its log, who leads it, and how far it is committed.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
-use super::ReplicaError;
+use arc_swap::ArcSwap;
+use parking_lot::Mutex;
+use tokio::sync::watch;
+
+use super::{ReplicaError, byte_rate::ByteRate, isr::Isr, purgatory::Purgatory};
 use crate::{
-    base::{LeaderEpoch, Offset, TopicId, TopicPartition},
+    base::{BrokerId, LeaderEpoch, Offset, TopicId, TopicPartition},
     config::TopicConfig,
-    log::{Appended, Log},
+    log::{AppendContext, Appended, Log},
+    telemetry::now,
     wire::record_batch::Batch,
 };
 
@@ -21,30 +29,82 @@ pub enum Acks {
     All,
 }
 
+/// What the metadata image says of a partition.
+#[derive(Clone, Debug)]
+pub(super) struct Role {
+    pub(super) leader: Option<BrokerId>,
+    pub(super) leader_epoch: LeaderEpoch,
+    pub(super) isr: Vec<BrokerId>,
+    pub(super) config: Arc<TopicConfig>,
+}
+
+/// How far a partition is committed, and whether it still is what it was.
+#[derive(Clone, Copy, Debug)]
+struct Progress {
+    high_watermark: Offset,
+    leader_epoch: LeaderEpoch,
+    gone: bool,
+}
+
 /// A partition that this node has a replica of.
 pub struct Partition {
     pub topic_partition: TopicPartition,
     pub topic_id: TopicId,
     log: Arc<Log>,
+    node_id: BrokerId,
+    role: ArcSwap<Role>,
+    isr: Mutex<Isr>,
+    progress: watch::Sender<Progress>,
+    pub(super) purgatory: Purgatory,
+    rate: Mutex<ByteRate>,
 }
 
 impl Partition {
+    pub(super) fn new(
+        topic_partition: TopicPartition,
+        topic_id: TopicId,
+        log: Log,
+        node_id: BrokerId,
+        role: Role,
+    ) -> Self {
+        // Followers are heard of later; until then only what they are known to have is committed. Alone, that is all.
+        let is_alone = role.isr == [node_id];
+        let start = if is_alone { log.log_end_offset() } else { log.log_start_offset() };
+        let leader_epoch = role.leader_epoch;
+        let progress = Progress { high_watermark: start, leader_epoch, gone: false };
+        Self {
+            topic_partition,
+            topic_id,
+            log: Arc::new(log),
+            node_id,
+            isr: Mutex::new(Isr::new(role.isr.clone(), start)),
+            role: ArcSwap::from_pointee(role),
+            progress: watch::Sender::new(progress),
+            purgatory: Purgatory::default(),
+            rate: Mutex::new(ByteRate::new(Instant::now())),
+        }
+    }
+
     pub fn log(&self) -> &Arc<Log> {
         &self.log
     }
 
     pub fn leader_epoch(&self) -> LeaderEpoch {
-        todo!()
+        self.role.load().leader_epoch
+    }
+
+    pub(super) fn is_leader(&self) -> bool {
+        self.role.load().leader == Some(self.node_id)
     }
 
     /// The effective topic configs, as of the newest image.
     pub fn config(&self) -> Arc<TopicConfig> {
-        todo!()
+        Arc::clone(&self.role.load().config)
     }
 
     /// Offsets below it are committed: consumers see no others.
     pub fn high_watermark(&self) -> Offset {
-        todo!()
+        self.progress.borrow().high_watermark
     }
 
     /// Equal to the high watermark while no transaction is open.
@@ -57,8 +117,21 @@ impl Partition {
     ///
     /// With [`Acks::All`] it refuses when fewer replicas than `min.insync.replicas` are in sync.
     pub fn append(&self, batches: Vec<Batch>, acks: Acks) -> Result<Appended, ReplicaError> {
-        let _ = (batches, acks);
-        todo!()
+        let role = self.role.load();
+        self.check_may_append(&role, acks)?;
+        let bytes = batches.iter().map(|it| it.bytes.len()).sum();
+        let context = AppendContext {
+            leader_epoch: role.leader_epoch,
+            now: now(),
+            timestamp_type: role.config.timestamp_type,
+        };
+        let appended = self.log.append(batches, context)?;
+        if !appended.duplicate {
+            self.rate.lock().add(bytes, Instant::now());
+            self.advance(self.node_id, self.log.log_end_offset());
+            self.purgatory.add(bytes);
+        }
+        Ok(appended)
     }
 
     /// Waits until everything up to and including `last_offset` is committed as `acks` asks.
@@ -72,12 +145,64 @@ impl Partition {
         acks: Acks,
         timeout: Duration,
     ) -> Result<(), ReplicaError> {
-        let _ = (last_offset, acks, timeout);
-        todo!()
+        if acks != Acks::All || self.high_watermark() > last_offset {
+            return Ok(());
+        }
+        let mut progress = self.progress.subscribe();
+        let epoch = progress.borrow().leader_epoch;
+        let is_over =
+            |it: &Progress| it.high_watermark > last_offset || it.gone || it.leader_epoch != epoch;
+        match tokio::time::timeout(timeout, progress.wait_for(is_over)).await {
+            Ok(Ok(reached)) if reached.high_watermark > last_offset => Ok(()),
+            Ok(_) => Err(ReplicaError::NotLeader),
+            Err(_) => Err(ReplicaError::TimedOut),
+        }
     }
 
     /// Bytes appended a second, over the last minute or so.
     pub fn byte_rate(&self) -> f64 {
-        todo!()
+        self.rate.lock().per_second(Instant::now())
+    }
+
+    /// Takes over what a new image says.
+    pub(super) fn set_role(&self, role: Role) {
+        let leader_epoch = role.leader_epoch;
+        let changed = self.leader_epoch() != leader_epoch;
+        self.isr.lock().set_members(role.isr.clone());
+        self.role.store(Arc::new(role));
+        self.advance(self.node_id, self.log.log_end_offset());
+        if changed {
+            self.progress.send_modify(|it| it.leader_epoch = leader_epoch);
+            self.purgatory.complete_all();
+        }
+    }
+
+    /// The partition goes: whoever waits for it is told.
+    pub(super) fn stop(&self) {
+        let role = Role { leader: None, ..self.role.load().as_ref().clone() };
+        self.role.store(Arc::new(role));
+        self.progress.send_modify(|it| it.gone = true);
+        self.purgatory.complete_all();
+    }
+
+    fn check_may_append(&self, role: &Role, acks: Acks) -> Result<(), ReplicaError> {
+        if role.leader != Some(self.node_id) {
+            return Err(ReplicaError::NotLeader);
+        }
+        let needed = usize::try_from(role.config.min_insync_replicas).unwrap_or(0);
+        if acks == Acks::All && self.isr.lock().size() < needed {
+            return Err(ReplicaError::NotEnoughReplicas);
+        }
+        Ok(())
+    }
+
+    /// A replica's log reaches up to `log_end`.
+    fn advance(&self, replica: BrokerId, log_end: Offset) {
+        let high_watermark = self.isr.lock().advance(replica, log_end);
+        self.progress.send_if_modified(|it| {
+            let rises = it.high_watermark < high_watermark;
+            it.high_watermark = it.high_watermark.max(high_watermark);
+            rises
+        });
     }
 }

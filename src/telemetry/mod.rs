@@ -1,7 +1,11 @@
 //! Metrics and tracing set-up. Rooms register what they count; `/metrics` encodes it.
 
+mod clock;
+
 use parking_lot::Mutex;
 use prometheus_client::{encoding::text, registry::Registry};
+
+pub use clock::now;
 
 /// The process's metrics registry.
 #[derive(Default)]

@@ -4,6 +4,14 @@ mod assignor;
 mod partitioner;
 mod transform;
 
+use std::sync::Arc;
+
+use super::{
+    failure::{CallFailure, FailureKind},
+    load::Loaded,
+    registry::Slot,
+};
+
 pub use assignor::{
     AssignFailure, Assignments, Assignor, GroupSnapshot, MemberSnapshot, PartitionSnapshot,
     TopicSnapshot,
@@ -13,3 +21,17 @@ pub use transform::{
     RaisedAlert, RecordAction, Replacement, Transform, TransformInput, TransformOutput,
     TransformVerdict,
 };
+
+/// The version that answers now.
+fn running(slot: &Slot) -> Result<Arc<Loaded>, CallFailure> {
+    slot.active().ok_or_else(|| {
+        let failure = CallFailure::new(FailureKind::Unloaded, "is not loaded now");
+        slot.metrics.failed(failure.kind);
+        failure
+    })
+}
+
+/// A name keeps its world, so this is an answer that no guest can give.
+fn wrong_hook() -> CallFailure {
+    CallFailure::malformed("answered for another hook")
+}

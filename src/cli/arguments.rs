@@ -1,0 +1,208 @@
+//! What can be typed.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// A Kafka-protocol broker that its users extend with sandboxed WebAssembly components.
+#[derive(Debug, Parser)]
+#[command(name = "klamm", version, args_conflicts_with_subcommands = true)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    pub(super) command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Runs a node; also what `klamm` alone does
+    Serve(Serve),
+    /// Makes, lists, describes and alters topics
+    #[command(subcommand)]
+    Topic(Topic),
+    /// Lists consumer groups and alters their configs
+    #[command(subcommand)]
+    Group(Group),
+    /// Sends the lines of standard input to a topic, a record each
+    Produce(Produce),
+    /// Prints the records of a topic
+    Consume(Consume),
+    /// Lists a node's plugins, checks a plugin's file
+    #[command(subcommand)]
+    Plugin(Plugin),
+    /// Tells of settings
+    Config(Config),
+}
+
+impl Default for Command {
+    fn default() -> Self {
+        Self::Serve(Serve::default())
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub(super) enum LogFormat {
+    #[default]
+    Text,
+    Json,
+}
+
+#[derive(Debug, Default, Args)]
+pub(super) struct Serve {
+    /// TOML file whose keys are Kafka's property names
+    #[arg(long, value_name = "FILE")]
+    pub(super) config: Option<PathBuf>,
+    /// One setting; wins over the file
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(super) set: Vec<String>,
+    /// How log lines are written to standard error
+    #[arg(long, value_enum, default_value_t)]
+    pub(super) log_format: LogFormat,
+}
+
+/// Where the broker is.
+#[derive(Debug, Args)]
+pub(super) struct Bootstrap {
+    /// Address of a broker
+    #[arg(
+        long,
+        short,
+        value_name = "HOST:PORT",
+        default_value = "127.0.0.1:9092",
+        env = "KLAMM_BOOTSTRAP"
+    )]
+    pub(super) bootstrap: String,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Topic {
+    /// Makes a topic
+    Create {
+        name: String,
+        /// As the broker's num.partitions says, unless given
+        #[arg(long, short)]
+        partitions: Option<i32>,
+        /// A topic config, such as klamm.transforms=log-alert
+        #[arg(long, short, value_name = "KEY=VALUE")]
+        config: Vec<String>,
+        #[command(flatten)]
+        at: Bootstrap,
+    },
+    /// Lists topics, a line each
+    List {
+        /// Internal topics too
+        #[arg(long)]
+        all: bool,
+        #[command(flatten)]
+        at: Bootstrap,
+    },
+    /// Shows a topic's partitions and the configs that it does not have by default
+    Describe {
+        name: String,
+        #[command(flatten)]
+        at: Bootstrap,
+    },
+    /// Sets or removes configs, or adds partitions
+    Alter {
+        name: String,
+        /// Sets a topic config
+        #[arg(long, short, value_name = "KEY=VALUE")]
+        config: Vec<String>,
+        /// Removes a topic config
+        #[arg(long, value_name = "KEY")]
+        delete_config: Vec<String>,
+        /// Grows the topic to so many partitions
+        #[arg(long, short)]
+        partitions: Option<i32>,
+        #[command(flatten)]
+        at: Bootstrap,
+    },
+    /// Deletes a topic with all its records
+    Delete {
+        name: String,
+        #[command(flatten)]
+        at: Bootstrap,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Group {
+    /// Lists groups with their states
+    List {
+        #[command(flatten)]
+        at: Bootstrap,
+    },
+    /// Sets or removes a group's configs
+    Alter {
+        name: String,
+        /// Sets a group config, such as klamm.assignor=sticky
+        #[arg(long, short, value_name = "KEY=VALUE")]
+        config: Vec<String>,
+        /// Removes a group config
+        #[arg(long, value_name = "KEY")]
+        delete_config: Vec<String>,
+        #[command(flatten)]
+        at: Bootstrap,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Produce {
+    pub(super) topic: String,
+    /// Text between a line's key and its value; without it records have no keys
+    #[arg(long, short = 'K', value_name = "TEXT")]
+    pub(super) key_separator: Option<String>,
+    /// Sends all records there; else keys decide, and records without one take turns
+    #[arg(long, short)]
+    pub(super) partition: Option<i32>,
+    #[command(flatten)]
+    pub(super) at: Bootstrap,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Consume {
+    pub(super) topic: String,
+    /// One partition alone
+    #[arg(long, short)]
+    pub(super) partition: Option<i32>,
+    /// Only what comes from now on
+    #[arg(long)]
+    pub(super) new: bool,
+    /// Ends at the end of the topic instead of waiting for more
+    #[arg(long, short)]
+    pub(super) exit: bool,
+    /// Ends after so many records
+    #[arg(long, short = 'n', value_name = "COUNT")]
+    pub(super) max_records: Option<u64>,
+    /// Prints key and value, separated by this text
+    #[arg(long, short = 'K', value_name = "TEXT")]
+    pub(super) key_separator: Option<String>,
+    #[command(flatten)]
+    pub(super) at: Bootstrap,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Plugin {
+    /// Lists the plugins of a running node
+    List {
+        /// Its admin HTTP address
+        #[arg(
+            long,
+            value_name = "HOST:PORT",
+            default_value = "127.0.0.1:9644",
+            env = "KLAMM_HTTP"
+        )]
+        http: String,
+        /// As the JSON of GET /v1/plugins
+        #[arg(long)]
+        json: bool,
+    },
+    /// Loads a plugin's file as a node would, and tells what it found
+    Check { file: PathBuf },
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Config {
+    /// Prints every setting with its meaning and default
+    #[arg(long, required = true)]
+    pub(super) print_defaults: bool,
+}

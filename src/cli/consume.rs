@@ -1,0 +1,153 @@
+//! `klamm consume`: prints records, a line each.
+
+use std::{
+    collections::BTreeMap,
+    io::{Write, stdout},
+};
+
+use anyhow::bail;
+use bytes::Bytes;
+use kafka_protocol::{
+    messages::{
+        BrokerId, FetchRequest, ListOffsetsRequest,
+        fetch_request::{FetchPartition, FetchTopic},
+        list_offsets_request::{ListOffsetsPartition, ListOffsetsTopic},
+    },
+    protocol::StrBytes,
+};
+
+use super::{
+    arguments::Consume,
+    client::{Client, check},
+};
+use crate::wire::record_batch::{RecordView, split};
+
+/// Sentinels of ListOffsets.
+const LATEST: i64 = -1;
+const EARLIEST: i64 = -2;
+/// Most that a batch may expand to.
+const DECOMPRESSED_BYTES_MAX: usize = 64 * 1024 * 1024;
+const FETCH_WAIT_MS: i32 = 500;
+
+pub(super) fn run(arguments: &Consume) -> anyhow::Result<()> {
+    let mut client = Client::connect(&arguments.at.bootstrap)?;
+    let partitions = match arguments.partition {
+        Some(partition) => vec![partition],
+        None => client.partitions(&arguments.topic, false)?,
+    };
+    let mut consumer = Consumer { arguments, client, positions: BTreeMap::new(), printed: 0 };
+    let start = if arguments.new { LATEST } else { EARLIEST };
+    consumer.positions = consumer.offsets(&partitions, start)?;
+    let ends = if arguments.exit { Some(consumer.offsets(&partitions, LATEST)?) } else { None };
+    while !consumer.is_done(ends.as_ref()) {
+        consumer.fetch()?;
+    }
+    Ok(())
+}
+
+struct Consumer<'a> {
+    arguments: &'a Consume,
+    client: Client,
+    /// The next offset of each partition.
+    positions: BTreeMap<i32, i64>,
+    printed: u64,
+}
+
+impl Consumer<'_> {
+    fn topic(&self) -> StrBytes {
+        StrBytes::from_string(self.arguments.topic.clone())
+    }
+
+    fn is_done(&self, ends: Option<&BTreeMap<i32, i64>>) -> bool {
+        let enough = self.arguments.max_records.is_some_and(|max| self.printed >= max);
+        let at_end = |ends: &BTreeMap<i32, i64>| {
+            self.positions
+                .iter()
+                .all(|(partition, at)| ends.get(partition).is_none_or(|end| at >= end))
+        };
+        enough || ends.is_some_and(at_end)
+    }
+
+    fn offsets(
+        &mut self,
+        partitions: &[i32],
+        timestamp: i64,
+    ) -> anyhow::Result<BTreeMap<i32, i64>> {
+        let asked = partitions.iter().map(|&partition| {
+            ListOffsetsPartition::default()
+                .with_partition_index(partition)
+                .with_timestamp(timestamp)
+        });
+        let topic = ListOffsetsTopic::default()
+            .with_name(self.topic().into())
+            .with_partitions(asked.collect());
+        let request =
+            ListOffsetsRequest::default().with_replica_id(BrokerId(-1)).with_topics(vec![topic]);
+        let mut offsets = BTreeMap::new();
+        for it in self.client.call(5, &request)?.topics.iter().flat_map(|it| &it.partitions) {
+            let what = format!("{}-{}", self.arguments.topic, it.partition_index);
+            check(&what, it.error_code, None)?;
+            offsets.insert(it.partition_index, it.offset);
+        }
+        Ok(offsets)
+    }
+
+    fn fetch(&mut self) -> anyhow::Result<()> {
+        let asked = self.positions.iter().map(|(&partition, &offset)| {
+            FetchPartition::default()
+                .with_partition(partition)
+                .with_fetch_offset(offset)
+                .with_partition_max_bytes(1024 * 1024)
+        });
+        let topic =
+            FetchTopic::default().with_topic(self.topic().into()).with_partitions(asked.collect());
+        let request = FetchRequest::default()
+            .with_max_wait_ms(FETCH_WAIT_MS)
+            .with_min_bytes(1)
+            .with_max_bytes(16 * 1024 * 1024)
+            .with_topics(vec![topic]);
+        let answer = self.client.call(11, &request)?;
+        for it in answer.responses.into_iter().flat_map(|it| it.partitions) {
+            let what = format!("{}-{}", self.arguments.topic, it.partition_index);
+            check(&what, it.error_code, None)?;
+            self.print(it.partition_index, it.records.unwrap_or_default())?;
+        }
+        Ok(())
+    }
+
+    fn print(&mut self, partition: i32, records: Bytes) -> anyhow::Result<()> {
+        let mut out = stdout().lock();
+        for batch in split(records)? {
+            let from = self.positions.get(&partition).copied().unwrap_or(0);
+            if !batch.header.attributes.is_control() {
+                for record in batch.decode(DECOMPRESSED_BYTES_MAX)?.records() {
+                    let offset = batch.header.base_offset.0 + i64::from(record.offset_delta());
+                    if offset >= from && self.may_print() {
+                        self.print_record(&mut out, record)?;
+                    }
+                }
+            }
+            let next = batch.header.last_offset().0 + 1;
+            if next <= from {
+                bail!("the broker sent records from before the offset that was asked for");
+            }
+            self.positions.insert(partition, next);
+        }
+        Ok(out.flush()?)
+    }
+
+    fn may_print(&self) -> bool {
+        self.arguments.max_records.is_none_or(|max| self.printed < max)
+    }
+
+    fn print_record(&mut self, out: &mut impl Write, record: RecordView<'_>) -> anyhow::Result<()> {
+        if let Some(separator) = &self.arguments.key_separator {
+            out.write_all(record.key().unwrap_or_default())?;
+            out.write_all(separator.as_bytes())?;
+        }
+        out.write_all(record.value().unwrap_or_default())?;
+        out.write_all(b"\n")?;
+        self.printed += 1;
+        Ok(())
+    }
+}

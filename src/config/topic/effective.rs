@@ -1,0 +1,97 @@
+//! Where a topic config's value comes from: the topic, a pattern of the file, the node's settings, or Kafka's default.
+
+use super::{DEFINITIONS, Definition, TopicConfigs};
+use crate::{base::TopicName, config::Config};
+
+/// Who set a value, as `DescribeConfigs` numbers it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ConfigSource {
+    Topic = 1,
+    StaticBroker = 4,
+    Default = 5,
+    Group = 8,
+}
+
+/// A value with its source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigValue {
+    /// The config's name, or that of the broker setting.
+    pub name: String,
+    pub value: String,
+    pub source: ConfigSource,
+}
+
+/// A config of a topic: its values, the one in effect first; the last is the default.
+#[derive(Clone, Debug)]
+pub struct EffectiveConfig {
+    pub definition: &'static Definition,
+    pub values: Vec<ConfigValue>,
+}
+
+/// Looks values up, the strongest first.
+pub(super) struct Layers<'a> {
+    own: &'a TopicConfigs,
+    pattern: Option<&'a TopicConfigs>,
+    node: &'a TopicConfigs,
+}
+
+impl<'a> Layers<'a> {
+    pub(super) fn new(config: &'a Config, topic: &TopicName, own: &'a TopicConfigs) -> Self {
+        let pattern = config.topic_patterns.find(topic.as_str());
+        Self {
+            own,
+            pattern: pattern.filter(|_| !topic.is_internal()),
+            node: &config.topic_defaults,
+        }
+    }
+
+    /// Values that are set, without the default.
+    pub(super) fn values(&self, name: &str) -> impl Iterator<Item = &'a str> + use<'a> {
+        [Some(self.own), self.pattern, Some(self.node)]
+            .map(|layer| layer.and_then(|it| it.get(name)))
+            .into_iter()
+            .flatten()
+            .map(String::as_str)
+    }
+}
+
+/// All configs of a topic but those for tests, sorted by name.
+pub fn effective_configs(
+    config: &Config,
+    topic: &TopicName,
+    own: &TopicConfigs,
+) -> Vec<EffectiveConfig> {
+    let layers = Layers::new(config, topic, own);
+    let is_shown =
+        |it: &&Definition| !it.name.starts_with("internal.") || own.contains_key(it.name);
+    let mut configs: Vec<_> = DEFINITIONS
+        .iter()
+        .filter(is_shown)
+        .map(|definition| EffectiveConfig { definition, values: values(&layers, definition) })
+        .collect();
+    configs.sort_by_key(|it| it.definition.name);
+    configs
+}
+
+fn values(layers: &Layers<'_>, definition: &Definition) -> Vec<ConfigValue> {
+    let name = definition.name;
+    let setting = definition.synonyms.first().map_or(name, |it| it.name);
+    let set = |layer: Option<&TopicConfigs>, source, name: &str| {
+        let value = layer?.get(definition.name)?.clone();
+        Some(ConfigValue { name: name.into(), value, source })
+    };
+    let default = ConfigValue {
+        name: setting.into(),
+        value: definition.default.into(),
+        source: ConfigSource::Default,
+    };
+    [
+        set(Some(layers.own), ConfigSource::Topic, name),
+        set(layers.pattern, ConfigSource::StaticBroker, name),
+        set(Some(layers.node), ConfigSource::StaticBroker, setting),
+        Some(default),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}

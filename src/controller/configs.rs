@@ -1,0 +1,187 @@
+//! Configs of topics and groups: changed one by one (KIP-339), or replaced as a whole (the legacy `AlterConfigs`).
+
+use std::collections::BTreeMap;
+
+use super::{ControllerError, LoadedPlugins};
+use crate::{
+    config::{self, TopicConfigs, topic},
+    machine::Decision,
+    metadata::{ConfigResource, MetadataImage, MetadataRecord},
+};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ConfigOp {
+    Set(String),
+    Delete,
+    /// Adds to a list what it does not hold.
+    Append(String),
+    Subtract(String),
+}
+
+/// One config to change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigChange {
+    pub name: String,
+    pub op: ConfigOp,
+}
+
+type Results = Vec<Result<(), ControllerError>>;
+
+/// Changes some configs of each resource; a result for each, in their order.
+pub fn alter_configs(
+    image: &MetadataImage,
+    defaults: &TopicConfigs,
+    plugins: &LoadedPlugins,
+    resources: &[(ConfigResource, Vec<ConfigChange>)],
+) -> Decision<MetadataRecord, Results> {
+    alter_each(image, plugins, resources, |before, changes| {
+        let mut after = before.clone();
+        changes.iter().try_for_each(|it| apply(&mut after, defaults, it))?;
+        Ok(after)
+    })
+}
+
+/// Replaces all configs of each resource: what is not named is removed.
+pub fn replace_configs(
+    image: &MetadataImage,
+    plugins: &LoadedPlugins,
+    resources: &[(ConfigResource, TopicConfigs)],
+) -> Decision<MetadataRecord, Results> {
+    alter_each(image, plugins, resources, |_, configs| Ok(configs.clone()))
+}
+
+fn alter_each<C>(
+    image: &MetadataImage,
+    plugins: &LoadedPlugins,
+    resources: &[(ConfigResource, C)],
+    after: impl Fn(&TopicConfigs, &C) -> Result<TopicConfigs, ControllerError>,
+) -> Decision<MetadataRecord, Results> {
+    let none = TopicConfigs::new();
+    let mut seen = BTreeMap::new();
+    resources.iter().for_each(|(resource, _)| *seen.entry(resource).or_insert(0) += 1);
+    let mut records = Vec::new();
+    let results = resources
+        .iter()
+        .map(|(resource, change)| {
+            if seen.get(resource).is_some_and(|&times| times > 1) {
+                return Err(ControllerError::InvalidRequest(
+                    "Each resource must appear at most once.".into(),
+                ));
+            }
+            check_exists(image, resource)?;
+            let before = image.configs.get(resource).map_or(&none, |it| it);
+            let after = after(before, change)?;
+            check(plugins, resource, before, &after)?;
+            records.extend(difference(resource, before, &after));
+            Ok(())
+        })
+        .collect();
+    Decision::new(records, results)
+}
+
+fn check_exists(image: &MetadataImage, resource: &ConfigResource) -> Result<(), ControllerError> {
+    match resource {
+        ConfigResource::Topic(name) if !image.topics.contains_key(name) => {
+            Err(ControllerError::UnknownTopic)
+        }
+        ConfigResource::Group(group) if group.as_str().is_empty() => {
+            Err(ControllerError::InvalidRequest("Default group resources are not allowed.".into()))
+        }
+        ConfigResource::Broker(_) => Err(ControllerError::InvalidRequest(
+            "Broker configs cannot be changed while the node runs: set them in its file, or by --set, and restart it."
+                .into(),
+        )),
+        ConfigResource::Topic(_) | ConfigResource::Group(_) => Ok(()),
+    }
+}
+
+fn apply(
+    configs: &mut TopicConfigs,
+    defaults: &TopicConfigs,
+    change: &ConfigChange,
+) -> Result<(), ControllerError> {
+    let name = &change.name;
+    let items = || {
+        // As in Kafka, a list that is not set begins as its default.
+        let value = configs.get(name).or_else(|| defaults.get(name));
+        let value = value.map_or_else(|| topic::default(name), String::as_str);
+        topic::list(value).map(String::from).collect::<Vec<_>>()
+    };
+    let value = match &change.op {
+        ConfigOp::Set(value) => value.clone(),
+        ConfigOp::Delete => {
+            configs.remove(name);
+            return Ok(());
+        }
+        ConfigOp::Append(more) => {
+            check_list(name, "APPEND")?;
+            let mut items = items();
+            for item in topic::list(more) {
+                if !items.iter().any(|it| it == item) {
+                    items.push(item.into());
+                }
+            }
+            items.join(",")
+        }
+        ConfigOp::Subtract(less) => {
+            check_list(name, "SUBTRACT")?;
+            let mut items = items();
+            items.retain(|it| !topic::list(less).any(|less| less == it));
+            items.join(",")
+        }
+    };
+    configs.insert(name.clone(), value);
+    Ok(())
+}
+
+fn check_list(name: &str, op: &str) -> Result<(), ControllerError> {
+    if topic::definition(name).is_some_and(|it| it.kind == topic::ConfigType::List) {
+        return Ok(());
+    }
+    let reason = format!("Can't {op} to key {name} because its type is not LIST.");
+    Err(ControllerError::InvalidConfig(reason))
+}
+
+/// Checks what would change; what stays was checked when it was set.
+fn check(
+    plugins: &LoadedPlugins,
+    resource: &ConfigResource,
+    before: &TopicConfigs,
+    after: &TopicConfigs,
+) -> Result<(), ControllerError> {
+    let changed = |name: &str| before.get(name) != after.get(name);
+    let mut set = after.iter().filter(|(name, _)| changed(name));
+    match resource {
+        ConfigResource::Topic(topic) => {
+            set.try_for_each(|(name, value)| topic::validate(name, value))
+                .and_then(|()| topic::validate_together(after))
+                .map_err(ControllerError::InvalidConfig)?;
+            plugins.check_topic(topic, after, changed)
+        }
+        ConfigResource::Group(_) => set.try_for_each(|(name, value)| {
+            config::group::validate(name).map_err(ControllerError::InvalidConfig)?;
+            plugins.check_assignor(value)
+        }),
+        ConfigResource::Broker(_) => Ok(()),
+    }
+}
+
+fn difference(
+    resource: &ConfigResource,
+    before: &TopicConfigs,
+    after: &TopicConfigs,
+) -> Vec<MetadataRecord> {
+    let record = |name: &String, value: Option<&String>| MetadataRecord::Config {
+        resource: resource.clone(),
+        name: name.clone(),
+        value: value.cloned(),
+    };
+    let set = after.iter().filter(|(name, value)| before.get(*name) != Some(value));
+    let gone = before.keys().filter(|name| !after.contains_key(*name));
+    set.map(|(name, value)| record(name, Some(value)))
+        .chain(gone.map(|name| record(name, None)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,67 @@
+//! What a topic may be called.
+
+use super::ControllerError;
+use crate::metadata::MetadataImage;
+
+/// Longer names would make folder names (`topic-12345.<uuid>-delete`) that file systems refuse.
+const NAME_BYTES_MAX: usize = 249;
+
+/// Checks a name as Kafka's `Topic.validate`.
+pub fn validate_topic_name(name: &str) -> Result<(), ControllerError> {
+    let is_legal = |it: u8| it.is_ascii_alphanumeric() || matches!(it, b'.' | b'_' | b'-');
+    let reason = if name.is_empty() {
+        "the empty string is not allowed".into()
+    } else if matches!(name, "." | "..") {
+        format!("'{name}' is not allowed")
+    } else if name.len() > NAME_BYTES_MAX {
+        format!("the length of '{name}' is longer than the max allowed length {NAME_BYTES_MAX}")
+    } else if !name.bytes().all(is_legal) {
+        format!(
+            "'{name}' contains one or more characters other than ASCII alphanumerics, '.', '_' and '-'"
+        )
+    } else {
+        return Ok(());
+    };
+    Err(ControllerError::InvalidTopic(format!("Topic name is invalid: {reason}")))
+}
+
+/// The topic that differs from `name` only in `.` and `_`: metric names would be the same.
+pub(super) fn colliding<'a>(image: &'a MetadataImage, name: &str) -> Option<&'a str> {
+    if !name.contains(['.', '_']) {
+        return None;
+    }
+    let unified = name.replace('.', "_");
+    image
+        .topics
+        .keys()
+        .map(|it| it.as_str())
+        .find(|&it| it != name && it.replace('.', "_") == unified)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_checked_as_in_kafka() {
+        let longest = "a".repeat(249);
+        for good in ["a", "A-1._", "__consumer_offsets", "...", longest.as_str()] {
+            assert_eq!(validate_topic_name(good), Ok(()), "{good}");
+        }
+        let too_long = "a".repeat(250);
+        for (bad, reason) in [
+            ("", "the empty string"),
+            (".", "'.' is not allowed"),
+            ("..", "'..' is not allowed"),
+            ("a/b", "contains one or more characters"),
+            ("ä", "contains one or more characters"),
+            (too_long.as_str(), "longer than the max allowed length 249"),
+        ] {
+            let error = validate_topic_name(bad).unwrap_err().to_string();
+            assert!(
+                error.starts_with("Topic name is invalid: ") && error.contains(reason),
+                "{error}"
+            );
+        }
+    }
+}

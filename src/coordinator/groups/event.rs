@@ -1,0 +1,82 @@
+//! What a shard's machine can be told.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use tokio::sync::oneshot;
+
+use crate::{
+    base::{GroupId, PluginName, TopicId, TopicName, TopicPartition},
+    coordinator::runtime::Unavailable,
+    group::{
+        CommitOffsets, CommittedOffset, DescribedGroup, GroupError, ListedGroup,
+        classic::{
+            AssignorAnswer, HeartbeatRequest, JoinRequest, Joined, LeavingMember, SyncRequest,
+            Synced,
+        },
+    },
+};
+
+/// Who waits for an answer.
+pub(super) type Answer<T> = oneshot::Sender<Result<T, GroupError>>;
+
+/// One result for each part of a request.
+pub(super) type Results = Vec<Result<(), GroupError>>;
+
+pub(super) type Fetched = Vec<(TopicPartition, Option<CommittedOffset>)>;
+
+pub(super) enum GroupEvent {
+    Join(JoinRequest, Answer<Joined>),
+    /// Its `assignor` is filled in by the driver.
+    Sync(SyncRequest, Answer<Synced>),
+    Heartbeat(HeartbeatRequest, Answer<()>),
+    Leave(GroupId, Vec<LeavingMember>, Answer<Results>),
+    Commit(CommitOffsets, Answer<Results>),
+    /// `None` for all partitions that have an offset.
+    Fetch(GroupId, Option<Vec<TopicPartition>>, Answer<Fetched>),
+    Describe(GroupId, Answer<DescribedGroup>),
+    List(Answer<Vec<ListedGroup>>),
+    Delete(GroupId, Answer<()>),
+    /// A plugin was asked, and this came of it.
+    Assigned(AssignorAnswer),
+    /// The effective `klamm.assignor` of a group has changed.
+    AssignorChanged(GroupId),
+    /// These plugins have a new version, or none any more.
+    PluginsReloaded(Arc<BTreeSet<PluginName>>),
+    TopicsDeleted(Arc<BTreeMap<TopicName, TopicId>>),
+}
+
+impl GroupEvent {
+    pub(super) fn refuse(self, why: Unavailable) {
+        match self {
+            Self::Join(_, answer) => refuse(answer, why),
+            Self::Sync(_, answer) => refuse(answer, why),
+            Self::Heartbeat(_, answer) | Self::Delete(_, answer) => refuse(answer, why),
+            Self::Leave(_, _, answer) | Self::Commit(_, answer) => refuse(answer, why),
+            Self::Fetch(_, _, answer) => refuse(answer, why),
+            Self::Describe(_, answer) => refuse(answer, why),
+            Self::List(answer) => refuse(answer, why),
+            // Nobody waits: what a load finds is newer, and an offset tells which topic it was meant for.
+            Self::Assigned(_)
+            | Self::AssignorChanged(_)
+            | Self::PluginsReloaded(_)
+            | Self::TopicsDeleted(_) => {}
+        }
+    }
+}
+
+fn refuse<T>(answer: Answer<T>, why: Unavailable) {
+    // Whoever asked may have gone.
+    let _ = answer.send(Err(why.into()));
+}
+
+impl From<Unavailable> for GroupError {
+    fn from(why: Unavailable) -> Self {
+        match why {
+            Unavailable::Loading => Self::CoordinatorLoadInProgress,
+            Unavailable::Lost => Self::CoordinatorNotAvailable,
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! The coordinator of consumer groups: finds the partition of `__consumer_offsets` that holds a group, and asks its machine.
+
+mod assign;
+mod coordinator;
+mod driver;
+mod event;
+mod internal;
+mod offsets_topic;
+mod requests;
+mod watch;
+
+pub use coordinator::GroupCoordinator;
+pub use offsets_topic::OffsetsTopicError;
+
+#[cfg(test)]
+mod tests;

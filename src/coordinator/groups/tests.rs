@@ -1,0 +1,1 @@
+//! The coordinator over real logs.

@@ -1,0 +1,1 @@
+//! Each operation: a request in, records and answers out.

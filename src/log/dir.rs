@@ -1,0 +1,350 @@
+//! A log directory: locked by one process, owned by one node of one cluster, and offline for good after a failure that
+//! leaves in doubt what is on disk.
+//!
+//! | file                               | holds                                                                  |
+//! |------------------------------------|------------------------------------------------------------------------|
+//! | `.lock`                            | nothing; locked while a node runs                                      |
+//! | `meta.properties`                  | `version`, `node.id`, `cluster.id`, `directory.id`                     |
+//! | `.kafka_cleanshutdown`             | there after a clean stop, until the next start                         |
+//! | `recovery-point-offset-checkpoint` | up to where each partition's segments are on disk for sure             |
+
+use std::{
+    collections::HashMap,
+    fs,
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use parking_lot::Mutex;
+use uuid::Uuid;
+
+use super::{
+    Log, LogError, LogSettings, checkpoint,
+    file::{Disk, RealDisk},
+    kafka_uuid, partition_metadata,
+    recovery::Opening,
+};
+use crate::base::{BrokerId, Offset, TimestampMs, TopicId, TopicPartition};
+
+const LOCK: &str = ".lock";
+const META: &str = "meta.properties";
+const CLEAN_SHUTDOWN: &str = ".kafka_cleanshutdown";
+const RECOVERY_POINTS: &str = "recovery-point-offset-checkpoint";
+
+/// Whether a directory can be trusted; shared by its logs.
+#[derive(Debug, Default)]
+pub struct Health {
+    offline: AtomicBool,
+}
+
+impl Health {
+    pub fn is_online(&self) -> bool {
+        !self.offline.load(Ordering::Acquire)
+    }
+
+    /// Stops all appends to the directory until a restart, and says why.
+    pub fn take_offline(&self, reason: &LogError) {
+        if !self.offline.swap(true, Ordering::AcqRel) {
+            let cause = std::error::Error::source(reason).map(ToString::to_string);
+            tracing::error!(%reason, cause, "took a log directory offline; restart after the disk was looked at");
+        }
+    }
+}
+
+/// A folder of `log.dirs` with the partitions in it.
+#[derive(Debug)]
+pub struct LogDir {
+    pub path: PathBuf,
+    pub health: Arc<Health>,
+    disk: Arc<dyn Disk>,
+    meta: Mutex<Meta>,
+    /// Found at the start: the last stop was clean.
+    clean: bool,
+    recovery_points: HashMap<TopicPartition, Offset>,
+    /// Locked until it is dropped.
+    _lock: fs::File,
+}
+
+#[derive(Clone, Debug)]
+struct Meta {
+    node_id: BrokerId,
+    cluster_id: Option<String>,
+    directory_id: Uuid,
+}
+
+impl LogDir {
+    /// Locks the directory (made if absent) for this node, and takes the clean-shutdown marker away.
+    ///
+    /// # Errors
+    ///
+    /// [`LogError::DirectoryRefused`] if another process holds it or it belongs to another node.
+    pub fn open(path: &Path, node_id: BrokerId) -> Result<Self, LogError> {
+        let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+        disk.create_dir_all(path).map_err(LogError::storage("create", path))?;
+        let lock = lock(path)?;
+        let meta = own(disk.as_ref(), path, node_id)?;
+        let clean = path.join(CLEAN_SHUTDOWN).exists();
+        let dir = Self {
+            path: path.to_owned(),
+            health: Arc::default(),
+            recovery_points: read_recovery_points(disk.as_ref(), path)?,
+            disk,
+            meta: Mutex::new(meta),
+            clean,
+            _lock: lock,
+        };
+        dir.remove_marker()?;
+        dir.remove_deleted_folders()?;
+        Ok(dir)
+    }
+
+    /// Ties the directory to a cluster, for good.
+    ///
+    /// # Errors
+    ///
+    /// [`LogError::DirectoryRefused`] if it belongs to another one.
+    pub fn claim(&self, cluster_id: &str) -> Result<(), LogError> {
+        let mut meta = self.meta.lock();
+        match &meta.cluster_id {
+            Some(known) if known == cluster_id => Ok(()),
+            Some(known) => {
+                let reason = format!("it belongs to cluster {known}, this node is of {cluster_id}");
+                Err(LogError::DirectoryRefused { path: self.path.clone(), reason })
+            }
+            None => {
+                meta.cluster_id = Some(cluster_id.to_owned());
+                meta.store(self.disk.as_ref(), &self.path)
+            }
+        }
+    }
+
+    /// Partitions with a folder here.
+    pub fn partitions(&self) -> Result<Vec<TopicPartition>, LogError> {
+        let names = self.disk.list(&self.path).map_err(LogError::storage("list", &self.path))?;
+        let is_folder = |name: &String| self.path.join(name).is_dir();
+        Ok(names.iter().filter(|it| is_folder(it)).filter_map(|it| partition_of(it)).collect())
+    }
+
+    /// Opens or makes the log of a partition. A folder left by another topic of the same name is removed.
+    pub fn open_log(
+        &self,
+        partition: &TopicPartition,
+        topic_id: TopicId,
+        settings: LogSettings,
+        now: TimestampMs,
+    ) -> Result<Log, LogError> {
+        let dir = self.path.join(partition.to_string());
+        let found = partition_metadata::read(self.disk.as_ref(), &dir)?;
+        if found.is_some_and(|it| it != topic_id) {
+            tracing::info!(%partition, "removed the records of an earlier topic of this name");
+            self.disk.remove_dir_all(&dir).map_err(LogError::storage("remove", &dir))?;
+        }
+        let opening = Opening {
+            clean: self.clean,
+            recovery_point: self.recovery_points.get(partition).copied().unwrap_or_default(),
+        };
+        let (disk, health) = (Arc::clone(&self.disk), Arc::clone(&self.health));
+        let log = Log::open_on(disk, dir.clone(), health, settings, opening, now)?;
+        if found != Some(topic_id) {
+            partition_metadata::write(self.disk.as_ref(), &dir, topic_id)?;
+        }
+        Ok(log)
+    }
+
+    /// Removes a partition's folder that no topic owns any more.
+    pub fn remove(&self, partition: &TopicPartition) -> Result<(), LogError> {
+        let dir = self.path.join(partition.to_string());
+        self.disk.remove_dir_all(&dir).map_err(LogError::storage("remove", &dir))
+    }
+
+    /// Writes from where the recovery of each partition begins after a crash.
+    pub fn store_recovery_points<'a>(
+        &self,
+        points: impl ExactSizeIterator<Item = (&'a TopicPartition, Offset)>,
+    ) -> Result<(), LogError> {
+        let path = self.path.join(RECOVERY_POINTS);
+        let lines =
+            points.map(|(it, offset)| format!("{} {} {}", it.topic, it.partition, offset.0));
+        self.disk
+            .replace(&path, &checkpoint::encode(lines), true)
+            .map_err(LogError::storage("write", &path))
+    }
+
+    /// Says that every log was closed.
+    pub fn mark_clean(&self) -> Result<(), LogError> {
+        let path = self.path.join(CLEAN_SHUTDOWN);
+        self.disk
+            .replace(&path, b"{\"version\":0}", true)
+            .map_err(LogError::storage("write", &path))
+    }
+
+    fn remove_marker(&self) -> Result<(), LogError> {
+        let path = self.path.join(CLEAN_SHUTDOWN);
+        if !self.clean {
+            return Ok(());
+        }
+        self.disk.remove(&path).map_err(LogError::storage("remove", &path))?;
+        self.disk.sync_dir(&self.path).map_err(LogError::storage("fsync", &self.path))
+    }
+
+    /// A crash may have left folders that were renamed to be deleted.
+    fn remove_deleted_folders(&self) -> Result<(), LogError> {
+        let names = self.disk.list(&self.path).map_err(LogError::storage("list", &self.path))?;
+        for name in names.iter().filter(|it| it.ends_with("-delete")) {
+            let path = self.path.join(name);
+            self.disk.remove_dir_all(&path).map_err(LogError::storage("remove", &path))?;
+        }
+        Ok(())
+    }
+}
+
+fn lock(path: &Path) -> Result<fs::File, LogError> {
+    let lock_path = path.join(LOCK);
+    let file = fs::OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(&lock_path)
+        .map_err(LogError::storage("open", &lock_path))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(fs::TryLockError::WouldBlock) => Err(LogError::DirectoryRefused {
+            path: path.to_owned(),
+            reason: "another process holds its lock: is Klamm (or Kafka) running there?".into(),
+        }),
+        Err(fs::TryLockError::Error(error)) => Err(LogError::storage("lock", &lock_path)(error)),
+    }
+}
+
+/// Reads or makes `meta.properties`.
+fn own(disk: &dyn Disk, path: &Path, node_id: BrokerId) -> Result<Meta, LogError> {
+    let meta_path = path.join(META);
+    let refused = |reason| LogError::DirectoryRefused { path: path.to_owned(), reason };
+    let Some(bytes) = disk.read_small(&meta_path).map_err(LogError::storage("read", &meta_path))?
+    else {
+        let meta = Meta { node_id, cluster_id: None, directory_id: Uuid::new_v4() };
+        meta.store(disk, path)?;
+        return Ok(meta);
+    };
+    let meta = Meta::decode(&bytes).ok_or_else(|| refused(format!("{META} cannot be read")))?;
+    if meta.node_id != node_id {
+        let reason = format!("it belongs to node {}, this is node {}", meta.node_id.0, node_id.0);
+        return Err(refused(reason));
+    }
+    Ok(meta)
+}
+
+impl Meta {
+    fn decode(bytes: &[u8]) -> Option<Self> {
+        let text = std::str::from_utf8(bytes).ok()?;
+        let properties: HashMap<_, _> = text
+            .lines()
+            .filter(|line| !line.starts_with('#'))
+            .filter_map(|line| line.split_once('='))
+            .map(|(key, value)| (key.trim(), value.trim()))
+            .collect();
+        let id = *properties.get("node.id").or_else(|| properties.get("broker.id"))?;
+        Some(Self {
+            node_id: BrokerId(id.parse().ok()?),
+            cluster_id: properties.get("cluster.id").map(ToString::to_string),
+            directory_id: properties
+                .get("directory.id")
+                .and_then(|it| kafka_uuid::decode(it))
+                .unwrap_or_else(Uuid::new_v4),
+        })
+    }
+
+    fn store(&self, disk: &dyn Disk, dir: &Path) -> Result<(), LogError> {
+        let path = dir.join(META);
+        let mut text = format!(
+            "version=1\nnode.id={}\ndirectory.id={}\n",
+            self.node_id.0,
+            kafka_uuid::encode(self.directory_id)
+        );
+        if let Some(cluster_id) = &self.cluster_id {
+            text.push_str(&format!("cluster.id={cluster_id}\n"));
+        }
+        disk.replace(&path, text.as_bytes(), true).map_err(LogError::storage("write", &path))
+    }
+}
+
+/// A damaged file means that everything is checked.
+fn read_recovery_points(
+    disk: &dyn Disk,
+    path: &Path,
+) -> Result<HashMap<TopicPartition, Offset>, LogError> {
+    let path = path.join(RECOVERY_POINTS);
+    let bytes = disk.read_small(&path).map_err(LogError::storage("read", &path))?;
+    let points = bytes.and_then(|it| checkpoint::decode(&it, recovery_point));
+    Ok(points.unwrap_or_default().into_iter().collect())
+}
+
+fn recovery_point(line: &str) -> Option<(TopicPartition, Offset)> {
+    let mut words = line.split(' ');
+    let partition = TopicPartition::new(words.next()?, words.next()?.parse().ok()?);
+    Some((partition, Offset(words.next()?.parse().ok()?)))
+}
+
+/// The partition of a folder's name: `topic-0`.
+fn partition_of(name: &str) -> Option<TopicPartition> {
+    let (topic, partition) = name.rsplit_once('-')?;
+    let partition = partition.parse().ok().filter(|&it: &i32| it >= 0)?;
+    (!topic.is_empty()).then(|| TopicPartition::new(topic, partition))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_serves_one_process_of_one_node_of_one_cluster() {
+        let root = tempfile::tempdir().unwrap();
+        let dir = LogDir::open(root.path(), BrokerId(1)).unwrap();
+        let error = LogDir::open(root.path(), BrokerId(1)).unwrap_err();
+        assert!(error.to_string().contains("another process"), "{error}");
+        dir.claim("a").unwrap();
+        drop(dir);
+
+        let error = LogDir::open(root.path(), BrokerId(2)).unwrap_err();
+        assert!(error.to_string().contains("belongs to node 1"), "{error}");
+        let dir = LogDir::open(root.path(), BrokerId(1)).unwrap();
+        dir.claim("a").unwrap();
+        let error = dir.claim("b").unwrap_err();
+        assert!(error.to_string().contains("cluster a"), "{error}");
+    }
+
+    #[test]
+    fn the_clean_shutdown_marker_is_good_for_one_start() {
+        let root = tempfile::tempdir().unwrap();
+        let dir = LogDir::open(root.path(), BrokerId(1)).unwrap();
+        assert!(!dir.clean);
+        dir.mark_clean().unwrap();
+        drop(dir);
+        let dir = LogDir::open(root.path(), BrokerId(1)).unwrap();
+        assert!(dir.clean);
+        drop(dir);
+        assert!(!LogDir::open(root.path(), BrokerId(1)).unwrap().clean);
+    }
+
+    #[test]
+    fn folders_are_named_as_kafka_names_them() {
+        assert_eq!(partition_of("a-b-3"), Some(TopicPartition::new("a-b", 3)));
+        for other in ["plugins", "a-x", "-1", "a-3.0011-delete"] {
+            assert_eq!(partition_of(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn recovery_points_survive() {
+        let root = tempfile::tempdir().unwrap();
+        let dir = LogDir::open(root.path(), BrokerId(1)).unwrap();
+        let partition = TopicPartition::new("a", 3);
+        dir.store_recovery_points([(&partition, Offset(9))].into_iter()).unwrap();
+        drop(dir);
+        let dir = LogDir::open(root.path(), BrokerId(1)).unwrap();
+        assert_eq!(dir.recovery_points.get(&partition), Some(&Offset(9)));
+    }
+}

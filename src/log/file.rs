@@ -1,0 +1,218 @@
+//! The seam between the log and the disk: everything that touches a file goes through [`Disk`] and [`File`], so that
+//! tests can make any of it fail.
+
+use std::{
+    fmt, fs,
+    io::{self, IoSlice},
+    os::unix::fs::FileExt,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use parking_lot::Mutex;
+
+/// Slices that one system call takes (`IOV_MAX` of Linux).
+const SLICES_MAX: usize = 1024;
+
+/// A small file that is larger than this is not one of ours.
+const SMALL_FILE_BYTES_MAX: u64 = 256 * 1024 * 1024;
+
+/// A folder tree with files: the real one, or a double that fails on demand.
+pub(crate) trait Disk: fmt::Debug + Send + Sync {
+    /// Opens for reading and writing; makes the file if it is absent.
+    fn open(&self, path: &Path) -> io::Result<Arc<dyn File>>;
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+    fn remove(&self, path: &Path) -> io::Result<()>;
+    fn remove_dir_all(&self, path: &Path) -> io::Result<()>;
+    fn create_dir_all(&self, path: &Path) -> io::Result<()>;
+    /// Makes renames and new files in a folder durable.
+    fn sync_dir(&self, path: &Path) -> io::Result<()>;
+    /// Names of the entries of a folder that are valid UTF-8; the others cannot be ours.
+    fn list(&self, dir: &Path) -> io::Result<Vec<String>>;
+
+    /// The whole of a small file; `None` if it is absent.
+    fn read_small(&self, path: &Path) -> io::Result<Option<Vec<u8>>> {
+        if !path.exists() {
+            return Ok(None);
+        }
+        let file = self.open(path)?;
+        let len = file.len()?;
+        if len > SMALL_FILE_BYTES_MAX {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "the file is too large"));
+        }
+        let mut bytes = vec![0; usize::try_from(len).unwrap_or(0)];
+        file.read_exact_at(&mut bytes, 0)?;
+        Ok(Some(bytes))
+    }
+
+    /// Replaces a small file as a whole: a reader finds the old or the new content, never half of it.
+    /// Without `durable` a power cut may leave it empty, for what can be rebuilt.
+    fn replace(&self, path: &Path, bytes: &[u8], durable: bool) -> io::Result<()> {
+        let mut name = path.as_os_str().to_owned();
+        name.push(".tmp");
+        let temporary = PathBuf::from(name);
+        let file = self.open(&temporary)?;
+        file.truncate(0)?;
+        file.write_all_at(&mut [IoSlice::new(bytes)], 0)?;
+        if durable {
+            file.sync()?;
+        }
+        self.rename(&temporary, path)?;
+        match path.parent() {
+            Some(parent) if durable => self.sync_dir(parent),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// An open file. Shared: every access names its position.
+pub(crate) trait File: fmt::Debug + Send + Sync {
+    fn len(&self) -> io::Result<u64>;
+    fn read_exact_at(&self, bytes: &mut [u8], at: u64) -> io::Result<()>;
+    /// Writes some of the slices and tells how many bytes.
+    fn write_vectored_at(&self, slices: &[IoSlice<'_>], at: u64) -> io::Result<usize>;
+    fn truncate(&self, len: u64) -> io::Result<()>;
+    fn sync(&self) -> io::Result<()>;
+
+    /// Writes all, or fails with some of it written.
+    fn write_all_at(&self, mut slices: &mut [IoSlice<'_>], mut at: u64) -> io::Result<()> {
+        IoSlice::advance_slices(&mut slices, 0);
+        while !slices.is_empty() {
+            let now = slices.get(..SLICES_MAX).unwrap_or(slices);
+            match self.write_vectored_at(now, at) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(written) => {
+                    at += written as u64;
+                    IoSlice::advance_slices(&mut slices, written);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The machine's own disk.
+#[derive(Debug)]
+pub(crate) struct RealDisk;
+
+impl Disk for RealDisk {
+    fn open(&self, path: &Path) -> io::Result<Arc<dyn File>> {
+        let file = fs::OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(path)?;
+        Ok(Arc::new(file))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        match fs::remove_file(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            other => other,
+        }
+    }
+
+    fn remove_dir_all(&self, path: &Path) -> io::Result<()> {
+        fs::remove_dir_all(path)
+    }
+
+    fn create_dir_all(&self, path: &Path) -> io::Result<()> {
+        fs::create_dir_all(path)
+    }
+
+    fn sync_dir(&self, path: &Path) -> io::Result<()> {
+        fs::File::open(path)?.sync_all()
+    }
+
+    fn list(&self, dir: &Path) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(dir)? {
+            names.extend(entry?.file_name().into_string().ok());
+        }
+        Ok(names)
+    }
+}
+
+impl File for fs::File {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.metadata()?.len())
+    }
+
+    fn read_exact_at(&self, bytes: &mut [u8], at: u64) -> io::Result<()> {
+        FileExt::read_exact_at(self, bytes, at)
+    }
+
+    fn write_vectored_at(&self, slices: &[IoSlice<'_>], at: u64) -> io::Result<usize> {
+        Ok(rustix::io::pwritev(self, slices, at)?)
+    }
+
+    fn truncate(&self, len: u64) -> io::Result<()> {
+        self.set_len(len)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.sync_data()
+    }
+}
+
+/// A file that is opened when it is first used, and may be closed when it is idle: a node with thousands of partitions
+/// holds open only what it works with.
+#[derive(Debug)]
+pub(crate) struct LazyFile {
+    disk: Arc<dyn Disk>,
+    state: Mutex<LazyState>,
+}
+
+#[derive(Debug)]
+struct LazyState {
+    path: PathBuf,
+    handle: Option<Arc<dyn File>>,
+    /// Since the last [`LazyFile::close_if_idle`].
+    used: bool,
+}
+
+impl LazyFile {
+    pub(crate) fn new(disk: &Arc<dyn Disk>, path: PathBuf) -> Self {
+        let state = Mutex::new(LazyState { path, handle: None, used: false });
+        Self { disk: Arc::clone(disk), state }
+    }
+
+    pub(crate) fn path(&self) -> PathBuf {
+        self.state.lock().path.clone()
+    }
+
+    pub(crate) fn get(&self) -> io::Result<Arc<dyn File>> {
+        let mut state = self.state.lock();
+        state.used = true;
+        if let Some(handle) = &state.handle {
+            return Ok(Arc::clone(handle));
+        }
+        let handle = self.disk.open(&state.path)?;
+        state.handle = Some(Arc::clone(&handle));
+        Ok(handle)
+    }
+
+    /// Closes the file unless it was used since the last call; running reads keep their handle.
+    pub(crate) fn close_if_idle(&self) {
+        let mut state = self.state.lock();
+        if !std::mem::take(&mut state.used) {
+            state.handle = None;
+        }
+    }
+
+    /// Renames the file, opening it before: whoever still reads it goes on when it is gone.
+    pub(crate) fn rename(&self, to: PathBuf) -> io::Result<()> {
+        self.get()?;
+        let mut state = self.state.lock();
+        self.disk.rename(&state.path, &to)?;
+        state.path = to;
+        Ok(())
+    }
+}

@@ -1,0 +1,49 @@
+//! Kafka's names of the files of a partition's folder: the base offset in twenty digits, and a suffix.
+
+use std::path::{Path, PathBuf};
+
+use crate::base::Offset;
+
+pub(super) const LOG: &str = ".log";
+pub(super) const INDEX: &str = ".index";
+pub(super) const TIME_INDEX: &str = ".timeindex";
+pub(super) const SNAPSHOT: &str = ".snapshot";
+pub(super) const DELETED: &str = ".deleted";
+
+/// `00000000000000000042.log` for offset 42.
+pub(super) fn of(offset: Offset, suffix: &str) -> String {
+    format!("{:020}{suffix}", offset.0)
+}
+
+/// The offset in a name with this suffix; `None` for any other name.
+pub(super) fn offset(name: &str, suffix: &str) -> Option<Offset> {
+    let digits = name.strip_suffix(suffix)?;
+    let is_name = digits.len() == 20 && digits.bytes().all(|it| it.is_ascii_digit());
+    is_name.then(|| digits.parse().ok().map(Offset)).flatten()
+}
+
+/// The name of a file that waits to be deleted.
+pub(super) fn deleted(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(DELETED);
+    name.into()
+}
+
+/// Whether a file is a left-over of an unfinished change: a replacement never renamed, or a file never deleted.
+pub(super) fn is_left_over(name: &str) -> bool {
+    [DELETED, ".tmp", ".swap", ".cleaned"].iter().any(|suffix| name.ends_with(suffix))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_its_offset_in_twenty_digits() {
+        assert_eq!(of(Offset(42), LOG), "00000000000000000042.log");
+        assert_eq!(offset("00000000000000000042.log", LOG), Some(Offset(42)));
+        for other in ["42.log", "0000000000000000004x.log", "99999999999999999999.log", "a.index"] {
+            assert_eq!(offset(other, LOG), None, "{other}");
+        }
+    }
+}

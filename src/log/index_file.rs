@@ -1,0 +1,111 @@
+//! Sorted entries of a fixed size in a file, searched by position. What it says is a hint to where a scan begins; an
+//! entry that could not be written costs a longer scan, never a record.
+
+use std::{
+    io::{self, IoSlice},
+    sync::atomic::{AtomicU64, Ordering},
+};
+
+use super::file::LazyFile;
+
+/// A search reads its last so many entries at once.
+const WINDOW_ENTRIES: u64 = 512;
+
+/// A file of entries of `N` bytes. One writer, any number of readers.
+#[derive(Debug)]
+pub(super) struct IndexFile<const N: usize> {
+    file: LazyFile,
+    /// Entries that readers may see.
+    entries: AtomicU64,
+}
+
+impl<const N: usize> IndexFile<N> {
+    /// An index with no entries yet known; [`IndexFile::load`] looks at the file.
+    pub(super) fn new(file: LazyFile) -> Self {
+        Self { file, entries: AtomicU64::new(0) }
+    }
+
+    pub(super) fn file(&self) -> &LazyFile {
+        &self.file
+    }
+
+    pub(super) fn entries(&self) -> u64 {
+        self.entries.load(Ordering::Acquire)
+    }
+
+    /// Takes over what the file holds. `false` if it is no whole number of entries.
+    pub(super) fn load(&self) -> io::Result<bool> {
+        if !self.file.path().exists() {
+            return Ok(true);
+        }
+        let len = self.file.get()?.len()?;
+        self.entries.store(len / N as u64, Ordering::Release);
+        Ok(len % N as u64 == 0)
+    }
+
+    pub(super) fn append(&self, entry: [u8; N]) -> io::Result<()> {
+        let entries = self.entries();
+        self.file.get()?.write_all_at(&mut [IoSlice::new(&entry)], entries * N as u64)?;
+        self.entries.store(entries + 1, Ordering::Release);
+        Ok(())
+    }
+
+    /// Forgets all entries.
+    pub(super) fn clear(&self) -> io::Result<()> {
+        self.entries.store(0, Ordering::Release);
+        if self.file.path().exists() {
+            self.file.get()?.truncate(0)?;
+        }
+        Ok(())
+    }
+
+    /// fsyncs what was written; cuts what a failed append may have left behind the last entry.
+    pub(super) fn sync(&self) -> io::Result<()> {
+        if self.entries() == 0 && !self.file.path().exists() {
+            return Ok(());
+        }
+        let file = self.file.get()?;
+        file.truncate(self.entries() * N as u64)?;
+        file.sync()
+    }
+
+    pub(super) fn last(&self) -> io::Result<Option<[u8; N]>> {
+        match self.entries().checked_sub(1) {
+            Some(last) => self.entry(last).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The last entry for which `holds` is true, given that it is true for a first part of the entries only.
+    pub(super) fn find_last(
+        &self,
+        holds: impl Fn(&[u8; N]) -> bool,
+    ) -> io::Result<Option<[u8; N]>> {
+        let (mut low, mut high) = (0, self.entries());
+        while high - low > WINDOW_ENTRIES {
+            let middle = low + (high - low) / 2;
+            if holds(&self.entry(middle)?) {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        let window = self.window(low, high - low)?;
+        Ok(window.into_iter().take_while(holds).last())
+    }
+
+    fn entry(&self, at: u64) -> io::Result<[u8; N]> {
+        let mut entry = [0; N];
+        self.file.get()?.read_exact_at(&mut entry, at * N as u64)?;
+        Ok(entry)
+    }
+
+    fn window(&self, from: u64, count: u64) -> io::Result<Vec<[u8; N]>> {
+        if count == 0 {
+            return Ok(Vec::new());
+        }
+        let mut bytes = vec![0; count as usize * N];
+        self.file.get()?.read_exact_at(&mut bytes, from * N as u64)?;
+        Ok(bytes.as_chunks::<N>().0.to_vec())
+    }
+}

@@ -1,0 +1,180 @@
+//! What a log does besides appends and reads: retention, flushing, closing, deletion. Called off the request path.
+
+use std::{
+    path::PathBuf,
+    sync::{Arc, atomic::Ordering},
+};
+
+use super::{
+    Log, LogError, file_name,
+    log::{State, Writer},
+    retention::{SegmentSpan, deletable},
+    segment::Segment,
+};
+use crate::base::{Offset, TimestampMs};
+
+impl Log {
+    /// Deletes segments that retention by time or size no longer keeps, and rolls one that is too old; returns how
+    /// many. Also forgets silent producers, flushes what was rolled, and closes files that nobody uses.
+    pub fn retain(&self, now: TimestampMs) -> Result<usize, LogError> {
+        let deleted = {
+            let mut writer = self.writer.lock();
+            self.check_open(&writer)?;
+            self.purge(&mut writer, now)?;
+            self.roll_if_old(&mut writer, now)?;
+            let expiration_ms = self.settings.load().producer_id_expiration_ms;
+            writer.producers.expire(now, expiration_ms);
+            self.delete_segments(&mut writer, now)?
+        };
+        self.flush_sealed()?;
+        for segment in self.segments.load().iter() {
+            segment.close_if_idle();
+        }
+        Ok(deleted)
+    }
+
+    /// Everything in segments before this offset is on disk: after a crash, recovery begins here.
+    pub fn recovery_point(&self) -> Offset {
+        self.writer.lock().recovery_point
+    }
+
+    /// fsyncs everything, and writes the producer snapshot at the end. The log takes no more appends.
+    pub fn close(&self) -> Result<(), LogError> {
+        let mut writer = self.writer.lock();
+        self.check_open(&writer)?;
+        writer.state = State::Closed;
+        let active = self.active();
+        active.seal()?;
+        let segments = self.segments.load_full();
+        self.sync(segments.iter().filter(|it| it.base_offset >= writer.recovery_point))?;
+        self.write_snapshot(&writer, true)?;
+        writer.recovery_point = self.log_end_offset();
+        Ok(())
+    }
+
+    /// Renames the folder out of the way (`….-delete`) and removes it.
+    pub fn delete(&self) -> Result<(), LogError> {
+        let mut writer = self.writer.lock();
+        writer.state = State::Closed;
+        let mut dir = self.dir.lock();
+        let mut name = dir.as_os_str().to_owned();
+        name.push(format!(".{}-delete", uuid::Uuid::new_v4().simple()));
+        let renamed = PathBuf::from(name);
+        self.disk.rename(&dir, &renamed).map_err(LogError::storage("rename", &dir))?;
+        dir.clone_from(&renamed);
+        self.disk.remove_dir_all(&renamed).map_err(LogError::storage("remove", &renamed))
+    }
+
+    /// Removes files whose `file.delete.delay.ms` is over.
+    fn purge(&self, writer: &mut Writer, now: TimestampMs) -> Result<(), LogError> {
+        let (due, waiting) =
+            std::mem::take(&mut writer.deleted).into_iter().partition(|it| it.0 <= now);
+        writer.deleted = waiting;
+        let due: Vec<(TimestampMs, Vec<PathBuf>)> = due;
+        for path in due.iter().flat_map(|(_, paths)| paths) {
+            self.disk.remove(path).map_err(LogError::storage("remove", path))?;
+        }
+        Ok(())
+    }
+
+    /// `segment.ms` by the clock: records' timestamps alone would never roll a log that nobody appends to.
+    fn roll_if_old(&self, writer: &mut Writer, now: TimestampMs) -> Result<(), LogError> {
+        let active = self.active();
+        let age_ms = now.since(active.times().created);
+        let limit = u64::try_from(self.settings.load().segment_ms).unwrap_or(u64::MAX);
+        if active.size() > 0 && age_ms > limit {
+            self.roll(writer, now)?;
+        }
+        Ok(())
+    }
+
+    fn delete_segments(&self, writer: &mut Writer, now: TimestampMs) -> Result<usize, LogError> {
+        let segments = self.segments.load_full();
+        let spans: Vec<_> = segments.iter().map(|it| span(it)).collect();
+        let count = deletable(&spans, &self.settings.load(), now);
+        if count == 0 {
+            return Ok(0);
+        }
+        if count == segments.len() {
+            self.roll(writer, now)?;
+            let dir = self.path();
+            // The new segment alone tells the log's end: it must not vanish in a power cut that keeps the renames.
+            self.disk
+                .sync_dir(&dir)
+                .map_err(|it| self.fsync_failed(LogError::storage("fsync", &dir)(it)))?;
+        }
+        let kept = self.segments.load().get(count..).unwrap_or_default().to_vec();
+        let log_start = kept.first().map_or(self.log_end_offset(), |it| it.base_offset);
+        self.log_start.store(log_start.0, Ordering::Release);
+        self.segments.store(Arc::new(kept));
+        self.mark_deleted(writer, segments.get(..count).unwrap_or_default(), log_start, now)?;
+        Ok(count)
+    }
+
+    fn mark_deleted(
+        &self,
+        writer: &mut Writer,
+        segments: &[Arc<Segment>],
+        log_start: Offset,
+        now: TimestampMs,
+    ) -> Result<(), LogError> {
+        let delay_ms = i64::try_from(self.settings.load().file_delete_delay_ms).unwrap_or(i64::MAX);
+        let due = TimestampMs(now.0.saturating_add(delay_ms));
+        for segment in segments {
+            writer.deleted.push((due, segment.mark_deleted()?));
+        }
+        writer.epochs.truncate_to(log_start);
+        writer.epochs.store()?;
+        self.remove_snapshots_before(log_start)
+    }
+
+    fn remove_snapshots_before(&self, log_start: Offset) -> Result<(), LogError> {
+        let dir = self.path();
+        let names = self.disk.list(&dir).map_err(LogError::storage("list", &dir))?;
+        for name in names {
+            if file_name::offset(&name, file_name::SNAPSHOT).is_some_and(|it| it < log_start) {
+                let path = dir.join(name);
+                self.disk.remove(&path).map_err(LogError::storage("remove", &path))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// fsyncs the segments that were rolled since the last time; appends go on meanwhile.
+    fn flush_sealed(&self) -> Result<(), LogError> {
+        let recovery_point = self.recovery_point();
+        let segments = self.segments.load_full();
+        let Some((active, sealed)) = segments.split_last() else { return Ok(()) };
+        let unflushed: Vec<_> =
+            sealed.iter().filter(|it| it.base_offset >= recovery_point).collect();
+        if unflushed.is_empty() {
+            return Ok(());
+        }
+        self.sync(unflushed.into_iter())?;
+        let mut writer = self.writer.lock();
+        writer.recovery_point = writer.recovery_point.max(active.base_offset);
+        Ok(())
+    }
+
+    fn sync<'a>(&self, segments: impl Iterator<Item = &'a Arc<Segment>>) -> Result<(), LogError> {
+        let dir = self.path();
+        for segment in segments {
+            segment.sync().map_err(|it| self.fsync_failed(it))?;
+        }
+        self.disk
+            .sync_dir(&dir)
+            .map_err(|it| self.fsync_failed(LogError::storage("fsync", &dir)(it)))
+    }
+
+    /// After a failed fsync nobody knows what the page cache still holds: the directory is done for.
+    fn fsync_failed(&self, error: LogError) -> LogError {
+        self.health.take_offline(&error);
+        error
+    }
+}
+
+fn span(segment: &Segment) -> SegmentSpan {
+    let times = segment.times();
+    let stamped = times.largest.map(|it| it.timestamp).filter(|it| it.0 >= 0);
+    SegmentSpan { size: segment.size(), youngest: stamped.unwrap_or(times.modified) }
+}

@@ -1,0 +1,300 @@
+//! From files to state. A log that was closed cleanly is believed as far as it is plausible; of any other, every batch
+//! from the recovery point on is checked, and what follows the first bad one is cut off.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use super::{
+    LogError, LogSettings,
+    cursor::SCAN_WINDOW_BYTES,
+    file::Disk,
+    file_name,
+    leader_epochs::LeaderEpochs,
+    producer_snapshot,
+    producer_state::{ProducerStates, route_of},
+    segment::Segment,
+};
+use crate::base::{Offset, TimestampMs};
+
+/// What is known of a log before it is opened.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Opening {
+    /// It was closed, and its directory has the clean-shutdown marker.
+    pub(crate) clean: bool,
+    /// Everything in segments before this offset is on disk for sure.
+    pub(crate) recovery_point: Offset,
+}
+
+/// A log's state as found.
+#[derive(Debug)]
+pub(super) struct Loaded {
+    /// At least one; the last is the active one.
+    pub(super) segments: Vec<Arc<Segment>>,
+    pub(super) producers: ProducerStates,
+    pub(super) epochs: LeaderEpochs,
+    pub(super) log_end: Offset,
+}
+
+/// Reads one partition's folder.
+pub(super) struct Loader<'a> {
+    pub(super) disk: &'a Arc<dyn Disk>,
+    pub(super) dir: &'a Path,
+    pub(super) settings: &'a LogSettings,
+    pub(super) now: TimestampMs,
+    pub(super) opening: Opening,
+}
+
+impl Loader<'_> {
+    pub(super) fn load(&self) -> Result<Loaded, LogError> {
+        let names = self.disk.list(self.dir).map_err(LogError::storage("list", self.dir))?;
+        self.remove_left_overs(&names)?;
+        let mut epochs = LeaderEpochs::empty(self.disk, self.dir);
+        let epochs_known = epochs.load()?;
+        let segments =
+            self.load_segments(&offsets(&names, file_name::LOG), epochs_known, &mut epochs)?;
+        let log_end = match segments.last() {
+            Some(active) => end_of(active)?,
+            None => Offset(0),
+        };
+        epochs.truncate_from(log_end);
+        epochs.store()?;
+        let producers =
+            self.load_producers(&offsets(&names, file_name::SNAPSHOT), &segments, log_end)?;
+        Ok(Loaded { segments, producers, epochs, log_end })
+    }
+
+    fn remove_left_overs(&self, names: &[String]) -> Result<(), LogError> {
+        let logs = offsets(names, file_name::LOG);
+        let is_orphan = |name: &String| {
+            [file_name::INDEX, file_name::TIME_INDEX]
+                .iter()
+                .filter_map(|suffix| file_name::offset(name, suffix))
+                .any(|offset| !logs.contains(&offset))
+        };
+        let useless = |name: &&String| file_name::is_left_over(name) || is_orphan(name);
+        names.iter().filter(useless).try_for_each(|name| self.remove(&self.dir.join(name)))
+    }
+
+    fn remove(&self, path: &Path) -> Result<(), LogError> {
+        self.disk.remove(path).map_err(LogError::storage("remove", path))
+    }
+
+    fn load_segments(
+        &self,
+        bases: &[Offset],
+        epochs_known: bool,
+        epochs: &mut LeaderEpochs,
+    ) -> Result<Vec<Arc<Segment>>, LogError> {
+        let mut segments = Vec::new();
+        for (at, &base) in bases.iter().enumerate() {
+            let segment = Arc::new(Segment::new(self.disk, self.dir, base, self.now));
+            let next_base = bases.get(at + 1).copied();
+            let believed =
+                epochs_known && self.believes(next_base) && self.adopt(&segment, next_base)?;
+            let whole = believed || self.recover(&segment, next_base, epochs)?;
+            segments.push(segment);
+            if !whole {
+                self.remove_segments(bases.get(at + 1..).unwrap_or_default())?;
+                break;
+            }
+        }
+        if segments.is_empty() {
+            segments.push(Arc::new(Segment::new(self.disk, self.dir, Offset(0), self.now)));
+        }
+        Ok(segments)
+    }
+
+    /// Whether a segment that ends at `next_base` (`None`: the last one) need not be checked.
+    fn believes(&self, next_base: Option<Offset>) -> bool {
+        self.opening.clean || next_base.is_some_and(|end| end <= self.opening.recovery_point)
+    }
+
+    /// Takes a segment over as its files say. `false` if they do not fit together.
+    fn adopt(&self, segment: &Segment, next_base: Option<Offset>) -> Result<bool, LogError> {
+        let path = segment.log.path();
+        let size =
+            segment.log.get().and_then(|it| it.len()).map_err(LogError::storage("open", &path))?;
+        segment.set_size(size);
+        let fits = self.adopt_indexes(segment).map_err(LogError::storage("read", &path))?;
+        if !fits || next_base.is_some() {
+            return Ok(fits);
+        }
+        match end_of(segment) {
+            Ok(_) => self.adopt_first_time(segment),
+            Err(LogError::CorruptBatch { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn adopt_indexes(&self, segment: &Segment) -> std::io::Result<bool> {
+        let whole = segment.offset_index.entries.load()? && segment.time_index.entries.load()?;
+        let largest = segment.time_index.last()?;
+        segment.set_largest(largest);
+        let size = segment.size();
+        let last_position = segment.offset_index.last_position()?;
+        // A sealed or closed segment with records always has an entry in its time index.
+        Ok(whole && last_position <= size && (largest.is_some() == (size > 0)))
+    }
+
+    /// The active segment rolls by the age of its first batch.
+    fn adopt_first_time(&self, segment: &Segment) -> Result<bool, LogError> {
+        if let Some(first) = segment.locate(segment.base_offset)? {
+            segment.set_first(first.header.max_timestamp);
+        }
+        Ok(true)
+    }
+
+    /// Checks every batch, cuts the file before the first bad one, and builds the indexes anew. `false` if it cut.
+    fn recover(
+        &self,
+        segment: &Segment,
+        next_base: Option<Offset>,
+        epochs: &mut LeaderEpochs,
+    ) -> Result<bool, LogError> {
+        let path = segment.log.path();
+        let file = segment.log.get().map_err(LogError::storage("open", &path))?;
+        let size = file.len().map_err(LogError::storage("read", &path))?;
+        segment.set_size(size);
+        self.clear_indexes(segment)?;
+        let end = self.scan(segment, next_base, epochs)?;
+        if next_base.is_some() {
+            segment.seal()?;
+        }
+        if end == size {
+            return Ok(true);
+        }
+        tracing::warn!(segment = %path.display(), size, end, "cut a torn tail off a segment");
+        segment.set_size(end);
+        file.truncate(end).map_err(LogError::storage("truncate", &path))?;
+        Ok(false)
+    }
+
+    fn clear_indexes(&self, segment: &Segment) -> Result<(), LogError> {
+        segment.set_largest(None);
+        let cleared = segment.offset_index.entries.clear();
+        cleared
+            .and_then(|()| segment.time_index.entries.clear())
+            .map_err(LogError::storage("truncate the indexes of", &segment.log.path()))
+    }
+
+    /// Returns where the last good batch ends.
+    fn scan(
+        &self,
+        segment: &Segment,
+        next_base: Option<Offset>,
+        epochs: &mut LeaderEpochs,
+    ) -> Result<u64, LogError> {
+        let mut cursor = segment.cursor(0, SCAN_WINDOW_BYTES)?;
+        let mut end = 0;
+        loop {
+            let found = cursor.next().and_then(|it| match it {
+                Some(located) => cursor.verify(&located).map(|()| Some(located)),
+                None => Ok(None),
+            });
+            let located = match found {
+                Ok(Some(located)) => located,
+                Ok(None) | Err(LogError::CorruptBatch { .. }) => return Ok(end),
+                Err(error) => return Err(error),
+            };
+            let header = &located.header;
+            let last_offset = header.last_offset();
+            if next_base.is_some_and(|next| last_offset >= next) || !segment.reaches(last_offset) {
+                return Ok(end);
+            }
+            epochs.note(header.partition_leader_epoch, header.base_offset);
+            segment.note(header, located.position, self.settings.index_interval_bytes, self.now);
+            end = located.end();
+        }
+    }
+
+    /// Removes segments behind a cut: what they hold no longer follows anything.
+    fn remove_segments(&self, bases: &[Offset]) -> Result<(), LogError> {
+        for &base in bases {
+            tracing::warn!(dir = %self.dir.display(), base_offset = base.0, "removed a segment behind a torn one");
+            for suffix in [file_name::LOG, file_name::INDEX, file_name::TIME_INDEX] {
+                self.remove(&self.path(base, suffix))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn path(&self, offset: Offset, suffix: &str) -> PathBuf {
+        self.dir.join(file_name::of(offset, suffix))
+    }
+
+    /// The newest whole snapshot, and what follows it replayed. Snapshots beyond the log's end are of what was cut.
+    fn load_producers(
+        &self,
+        snapshots: &[Offset],
+        segments: &[Arc<Segment>],
+        log_end: Offset,
+    ) -> Result<ProducerStates, LogError> {
+        let log_start = segments.first().map_or(log_end, |it| it.base_offset);
+        let (mut producers, mut from) = (ProducerStates::default(), log_start);
+        for &offset in snapshots.iter().rev() {
+            if offset > log_end {
+                self.remove(&self.path(offset, file_name::SNAPSHOT))?;
+            } else if let Some(found) = self.read_snapshot(offset)? {
+                (producers, from) = (found, offset);
+                break;
+            }
+        }
+        producers.expire(self.now, self.settings.producer_id_expiration_ms);
+        for (at, segment) in segments.iter().enumerate() {
+            if segments.get(at + 1).is_none_or(|next| next.base_offset > from) {
+                replay(segment, from, &mut producers, self.now)?;
+            }
+        }
+        Ok(producers)
+    }
+
+    fn read_snapshot(&self, offset: Offset) -> Result<Option<ProducerStates>, LogError> {
+        let path = self.path(offset, file_name::SNAPSHOT);
+        let bytes = self.disk.read_small(&path).map_err(LogError::storage("read", &path))?;
+        Ok(bytes.and_then(|it| producer_snapshot::decode(&it)))
+    }
+}
+
+/// Notes the producers of a segment's batches from `from` on. They count as seen now: too late is harmless.
+fn replay(
+    segment: &Segment,
+    from: Offset,
+    producers: &mut ProducerStates,
+    now: TimestampMs,
+) -> Result<(), LogError> {
+    let Some(first) = segment.locate(from.max(segment.base_offset))? else { return Ok(()) };
+    let mut cursor = segment.cursor(first.position, SCAN_WINDOW_BYTES)?;
+    while let Some(located) = cursor.next()? {
+        let header = &located.header;
+        if header.base_offset < from || header.producer_id.is_none() {
+            continue;
+        }
+        let is_control = header.attributes.is_control();
+        let route = if is_control { route_of(&cursor.read(&located)?) } else { None };
+        producers.note(header, route, now);
+    }
+    Ok(())
+}
+
+/// The offset after a segment's last record.
+fn end_of(segment: &Segment) -> Result<Offset, LogError> {
+    let position = segment
+        .offset_index
+        .last_position()
+        .map_err(LogError::storage("read", &segment.offset_index.entries.file().path()))?;
+    let mut cursor = segment.cursor(position, SCAN_WINDOW_BYTES)?;
+    let mut end = segment.base_offset;
+    while let Some(located) = cursor.next()? {
+        end = located.header.last_offset() + 1;
+    }
+    Ok(end)
+}
+
+/// The offsets in the names with this suffix, rising.
+fn offsets(names: &[String], suffix: &str) -> Vec<Offset> {
+    let mut offsets: Vec<_> = names.iter().filter_map(|it| file_name::offset(it, suffix)).collect();
+    offsets.sort_unstable();
+    offsets
+}

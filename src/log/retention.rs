@@ -1,0 +1,89 @@
+//! Which segments retention no longer keeps. Pure: deleting them is the log's business.
+
+use super::LogSettings;
+use crate::base::TimestampMs;
+
+/// What retention goes by, of one segment.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SegmentSpan {
+    pub(super) size: u64,
+    /// The largest timestamp of its records, or when it was last written to if they have none.
+    pub(super) youngest: TimestampMs,
+}
+
+/// How many segments from the front are to be deleted. The active one, the last, is among them only if it has
+/// records and all of those before it go.
+pub(super) fn deletable(
+    segments: &[SegmentSpan],
+    settings: &LogSettings,
+    now: TimestampMs,
+) -> usize {
+    if !settings.cleanup_policy.delete {
+        return 0;
+    }
+    by_time(segments, settings.retention_ms, now).max(by_size(segments, settings.retention_bytes))
+}
+
+/// `retention.ms`: −1 keeps for ever.
+fn by_time(segments: &[SegmentSpan], retention_ms: i64, now: TimestampMs) -> usize {
+    let Ok(retention_ms) = u64::try_from(retention_ms) else { return 0 };
+    let is_old = |it: &&SegmentSpan| it.size > 0 && now.since(it.youngest) > retention_ms;
+    segments.iter().take_while(is_old).count()
+}
+
+/// `retention.bytes`: a segment goes if what follows it is still that much; −1 keeps all.
+fn by_size(segments: &[SegmentSpan], retention_bytes: i64) -> usize {
+    let Ok(retention_bytes) = u64::try_from(retention_bytes) else { return 0 };
+    let total: u64 = segments.iter().map(|it| it.size).sum();
+    let mut excess = total.saturating_sub(retention_bytes);
+    let fits = |it: &&SegmentSpan| {
+        let goes = it.size > 0 && excess >= it.size;
+        excess = excess.saturating_sub(it.size);
+        goes
+    };
+    segments.iter().take_while(fits).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{config::CleanupPolicy, log::tests::settings};
+
+    fn check(sizes_and_ages: &[(u64, i64)], retention: (i64, i64), want: usize) {
+        let now = TimestampMs(1_000_000);
+        let spans: Vec<_> = sizes_and_ages
+            .iter()
+            .map(|&(size, age)| SegmentSpan { size, youngest: TimestampMs(now.0 - age) })
+            .collect();
+        let settings =
+            LogSettings { retention_ms: retention.0, retention_bytes: retention.1, ..settings() };
+        assert_eq!(deletable(&spans, &settings, now), want);
+    }
+
+    #[test]
+    fn time_deletes_from_the_front_up_to_the_first_young_segment() {
+        check(&[(10, 500), (10, 50), (10, 500)], (100, -1), 1);
+        check(&[(10, 500), (10, 500), (0, 500)], (100, -1), 2);
+        check(&[(10, 500), (10, 500)], (100, -1), 2);
+        check(&[(10, 500)], (-1, -1), 0);
+        check(&[(10, -500)], (100, -1), 0);
+    }
+
+    #[test]
+    fn size_deletes_what_leaves_at_least_the_limit() {
+        check(&[(10, 0), (10, 0), (5, 0)], (-1, 15), 1);
+        check(&[(10, 0), (10, 0), (5, 0)], (-1, 16), 0);
+        check(&[(10, 0), (10, 0), (5, 0)], (-1, 0), 3);
+    }
+
+    #[test]
+    fn a_compacted_log_keeps_everything() {
+        let settings = LogSettings {
+            cleanup_policy: CleanupPolicy { delete: false, compact: true },
+            retention_ms: 0,
+            ..settings()
+        };
+        let span = SegmentSpan { size: 1, youngest: TimestampMs(0) };
+        assert_eq!(deletable(&[span], &settings, TimestampMs(99)), 0);
+    }
+}

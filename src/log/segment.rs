@@ -1,0 +1,232 @@
+//! A segment: a part of the log, from its base offset on, in a `.log` with its `.index` and `.timeindex`.
+//!
+//! One writer appends, under the log's lock; readers see what `size` covers, which grows only after a write is whole.
+
+use std::{
+    io::IoSlice,
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use parking_lot::Mutex;
+
+use super::{
+    LogError,
+    cursor::{BatchCursor, LOOKUP_WINDOW_BYTES, Located},
+    file::{Disk, LazyFile},
+    file_name,
+    offset_index::OffsetIndex,
+    time_index::{TimeIndex, TimestampOffset},
+};
+use crate::{
+    base::{Offset, TimestampMs},
+    wire::record_batch::BatchHeader,
+};
+
+#[derive(Debug)]
+pub(super) struct Segment {
+    pub(super) base_offset: Offset,
+    pub(super) log: LazyFile,
+    pub(super) offset_index: OffsetIndex,
+    pub(super) time_index: TimeIndex,
+    /// Bytes that readers may see.
+    size: AtomicU64,
+    times: Mutex<Times>,
+}
+
+/// What rolling, retention and time lookups go by.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Times {
+    /// When this segment was made, or opened after a start.
+    pub(super) created: TimestampMs,
+    /// When it was last appended to.
+    pub(super) modified: TimestampMs,
+    /// Of its first batch, as the producer stamped it.
+    pub(super) first: Option<TimestampMs>,
+    /// The largest so far.
+    pub(super) largest: Option<TimestampOffset>,
+    bytes_since_index_entry: u64,
+}
+
+impl Segment {
+    pub(super) fn new(
+        disk: &Arc<dyn Disk>,
+        dir: &Path,
+        base_offset: Offset,
+        now: TimestampMs,
+    ) -> Self {
+        let file = |suffix| LazyFile::new(disk, dir.join(file_name::of(base_offset, suffix)));
+        Self {
+            base_offset,
+            log: file(file_name::LOG),
+            offset_index: OffsetIndex::new(base_offset, file(file_name::INDEX)),
+            time_index: TimeIndex::new(base_offset, file(file_name::TIME_INDEX)),
+            size: AtomicU64::new(0),
+            times: Mutex::new(Times {
+                created: now,
+                modified: now,
+                first: None,
+                largest: None,
+                bytes_since_index_entry: 0,
+            }),
+        }
+    }
+
+    pub(super) fn size(&self) -> u64 {
+        self.size.load(Ordering::Acquire)
+    }
+
+    pub(super) fn set_size(&self, size: u64) {
+        self.size.store(size, Ordering::Release);
+    }
+
+    pub(super) fn times(&self) -> Times {
+        *self.times.lock()
+    }
+
+    pub(super) fn set_largest(&self, largest: Option<TimestampOffset>) {
+        self.times.lock().largest = largest;
+    }
+
+    pub(super) fn set_first(&self, first: TimestampMs) {
+        self.times.lock().first = Some(first);
+    }
+
+    /// Makes the `.log`, so that an empty active segment keeps the log's end over a restart.
+    pub(super) fn create(&self) -> Result<(), LogError> {
+        self.log.get().map(drop).map_err(LogError::storage("create", &self.log.path()))
+    }
+
+    /// Whether an offset can be told from the base offset by 31 bits.
+    pub(super) fn reaches(&self, last_offset: Offset) -> bool {
+        i32::try_from(last_offset - self.base_offset).is_ok()
+    }
+
+    /// Writes at the end, without showing it to readers yet. What a failure left is cut off again.
+    ///
+    /// # Errors
+    ///
+    /// The failure of the write, and the failure of the cut if that failed too: the segment then holds what nobody
+    /// may build upon.
+    pub(super) fn write(
+        &self,
+        slices: &mut [IoSlice<'_>],
+    ) -> Result<(), (LogError, Option<LogError>)> {
+        let path = self.log.path();
+        let size = self.size();
+        let file = self.log.get().map_err(|it| (LogError::storage("open", &path)(it), None))?;
+        file.write_all_at(slices, size).map_err(|failed| {
+            let cut = file.truncate(size).err().map(LogError::storage("truncate", &path));
+            (LogError::storage("append to", &path)(failed), cut)
+        })
+    }
+
+    /// Notes a written batch in the indexes and the times. A failed index write is no failure: see `index_file`.
+    pub(super) fn note(
+        &self,
+        header: &BatchHeader,
+        position: u64,
+        index_interval_bytes: u32,
+        now: TimestampMs,
+    ) {
+        let mut times = self.times.lock();
+        let latest =
+            TimestampOffset { timestamp: header.max_timestamp, offset: header.last_offset() };
+        if times.bytes_since_index_entry > u64::from(index_interval_bytes) {
+            // Ignored on purpose: without the entry a lookup scans further, and nothing else.
+            let _ = self.offset_index.append(header.last_offset(), position);
+            if let Some(largest) = times.largest {
+                let _ = self.time_index.append_if_later(largest);
+            }
+            times.bytes_since_index_entry = 0;
+        }
+        times.bytes_since_index_entry += header.size_bytes() as u64;
+        times.modified = now;
+        times.first.get_or_insert(header.max_timestamp);
+        if times.largest.is_none_or(|it| it.timestamp < latest.timestamp) {
+            times.largest = Some(latest);
+        }
+    }
+
+    /// Writes the time index's last entry: after a clean stop it alone tells the largest timestamp.
+    pub(super) fn seal(&self) -> Result<(), LogError> {
+        let Some(largest) = self.times().largest else { return Ok(()) };
+        self.time_index
+            .append_if_later(largest)
+            .map_err(LogError::storage("append to", &self.time_index.entries.file().path()))
+    }
+
+    pub(super) fn sync(&self) -> Result<(), LogError> {
+        if self.size() == 0 && !self.log.path().exists() {
+            return Ok(());
+        }
+        self.log
+            .get()
+            .and_then(|it| it.sync())
+            .map_err(LogError::storage("fsync", &self.log.path()))?;
+        self.offset_index
+            .entries
+            .sync()
+            .map_err(LogError::storage("fsync", &self.offset_index.entries.file().path()))?;
+        self.time_index
+            .entries
+            .sync()
+            .map_err(LogError::storage("fsync", &self.time_index.entries.file().path()))
+    }
+
+    /// A walk from `position`, over what readers may see.
+    pub(super) fn cursor(
+        &self,
+        position: u64,
+        window_bytes: usize,
+    ) -> Result<BatchCursor, LogError> {
+        let path = self.log.path();
+        let file = self.log.get().map_err(LogError::storage("open", &path))?;
+        let range = position..self.size();
+        Ok(BatchCursor::new(file, path, range, self.base_offset, window_bytes))
+    }
+
+    /// The first batch that ends at or after `offset`; `None` if the segment ends before.
+    pub(super) fn locate(&self, offset: Offset) -> Result<Option<Located>, LogError> {
+        if self.size() == 0 {
+            return Ok(None);
+        }
+        let position = self
+            .offset_index
+            .lookup(offset)
+            .map_err(LogError::storage("read", &self.offset_index.entries.file().path()))?;
+        let mut cursor = self.cursor(position, LOOKUP_WINDOW_BYTES)?;
+        while let Some(located) = cursor.next()? {
+            if located.header.last_offset() >= offset {
+                return Ok(Some(located));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Closes files that were not used since the last call.
+    pub(super) fn close_if_idle(&self) {
+        for file in self.files() {
+            file.close_if_idle();
+        }
+    }
+
+    /// Renames the files out of the way; readers that hold the segment go on. Returns where they are now.
+    pub(super) fn mark_deleted(&self) -> Result<Vec<PathBuf>, LogError> {
+        let mut renamed = Vec::new();
+        for file in self.files() {
+            let path = file.path();
+            let to = file_name::deleted(&path);
+            file.rename(to.clone()).map_err(LogError::storage("rename", &path))?;
+            renamed.push(to);
+        }
+        Ok(renamed)
+    }
+
+    fn files(&self) -> [&LazyFile; 3] {
+        [&self.log, self.offset_index.entries.file(), self.time_index.entries.file()]
+    }
+}

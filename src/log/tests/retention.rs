@@ -1,0 +1,74 @@
+//! Deleting from the front.
+
+use super::*;
+
+fn old_log(path: &Path, settings: LogSettings) -> Log {
+    let log = open(path, LogSettings { segment_bytes: 300, ..settings });
+    for at in 0..9 {
+        append(&log, &Sent::records(2).by(3, 0, at * 2)).unwrap();
+    }
+    log
+}
+
+#[test]
+fn old_segments_go_and_their_files_after_a_delay() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t-0");
+    let log = old_log(&path, LogSettings { retention_bytes: 500, ..settings() });
+
+    let deleted = log.retain(NOW).unwrap();
+
+    assert!(deleted > 0);
+    assert!(log.log_start_offset() > Offset(0));
+    assert_eq!(spans(&log)[0].0, log.log_start_offset().0);
+    let renamed = |path: &Path| {
+        let files =
+            path.read_dir().unwrap().map(|it| it.unwrap().file_name().into_string().unwrap());
+        files.filter(|it| it.ends_with(".deleted")).count()
+    };
+    assert_eq!(renamed(&path), deleted * 3);
+    log.retain(TimestampMs(NOW.0 + 59_999)).unwrap();
+    assert_eq!(renamed(&path), deleted * 3);
+    log.retain(TimestampMs(NOW.0 + 60_000)).unwrap();
+    assert_eq!(renamed(&path), 0);
+}
+
+#[test]
+fn a_log_that_loses_everything_keeps_its_end_and_its_producers_over_a_restart() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t-0");
+    let log = old_log(&path, LogSettings { retention_ms: 1_000, ..settings() });
+    log.retain(TimestampMs(NOW.0 + 2_000)).unwrap();
+    assert_eq!((log.log_start_offset(), log.log_end_offset()), (Offset(18), Offset(18)));
+    assert_eq!(log.size_bytes(), 0);
+    for clean in [false, true] {
+        let log = if clean { open_clean(&path, settings()) } else { open(&path, settings()) };
+        assert_eq!((log.log_start_offset(), log.log_end_offset()), (Offset(18), Offset(18)));
+        assert!(append(&log, &Sent::records(2).by(3, 0, 16)).unwrap().duplicate);
+        log.close().unwrap();
+    }
+}
+
+#[test]
+fn a_read_that_runs_outlives_the_segment() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t-0");
+    let immediately = LogSettings { retention_bytes: 300, file_delete_delay_ms: 0, ..settings() };
+    let log = old_log(&path, immediately);
+    let segment = Arc::clone(&log.segments.load()[0]);
+    log.retain(NOW).unwrap();
+    log.retain(NOW).unwrap();
+    assert!(!path.join("00000000000000000000.log.deleted").exists());
+    assert!(segment.locate(Offset(1)).unwrap().is_some());
+}
+
+#[test]
+fn an_old_active_segment_rolls_by_the_clock() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = open(&dir.path().join("t-0"), LogSettings { segment_ms: 1_000, ..settings() });
+    append(&log, &Sent::records(1)).unwrap();
+    log.retain(TimestampMs(NOW.0 + 1_000)).unwrap();
+    assert_eq!(log.segments.load().len(), 1);
+    log.retain(TimestampMs(NOW.0 + 1_001)).unwrap();
+    assert_eq!(log.segments.load().len(), 2);
+}

@@ -1,0 +1,1 @@
+//! Cutting, columns, and answers that lie.

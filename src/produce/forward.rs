@@ -1,0 +1,143 @@
+//! Sends the parts of a routed batch to their targets, in order, and waits for each as `acks` asks.
+//!
+//! All targets are on this node. Where one is not, the part would go through `peer` to its leader's lane, under the
+//! receiving leader's epoch.
+
+use std::{sync::Arc, time::Duration};
+
+use super::{
+    ProduceError, Stored,
+    derived::derived_id,
+    hooks::Raised,
+    lane::{is_dropped, nth},
+    raise::{Placed, verdicts},
+    route::{Part, Route},
+    shared::{Shared, codec},
+};
+use crate::{
+    base::{Offset, ProducerId, TopicPartition},
+    log::{Appended, ProducerCheck},
+    replica::{Acks, Partition},
+    wire::record_batch::{Batch, BatchHeader, ControlType, DecodedBatch, control_batch},
+};
+
+/// One routed batch, and what its parts are sent under.
+pub(crate) struct Forward<'a> {
+    pub(crate) shared: &'a Shared,
+    /// The receiving partition.
+    pub(crate) partition: &'a Arc<Partition>,
+    pub(crate) batch: &'a Batch,
+    pub(crate) decoded: &'a DecodedBatch,
+    pub(crate) route: &'a Route,
+    /// `None` for a retry: no plugin was asked, so what is stored now is evaluated from the log.
+    pub(crate) raised: Option<&'a [Raised]>,
+    pub(crate) acks: Acks,
+    pub(crate) timeout: Duration,
+}
+
+impl Forward<'_> {
+    /// Refuses what no derived id can be made of, before anything is stored.
+    pub(crate) fn check_derivable(&self, producer_id: ProducerId) -> Result<(), ProduceError> {
+        let here = self.partition.topic_partition.partition;
+        derived_id(producer_id, here).map(|_| ()).ok_or(ProduceError::InvalidRequest(
+            "the producer id or the partition is too large to be routed",
+        ))
+    }
+
+    /// Stores the control batch that stands in the receiving partition, and tells of dropped records with it.
+    pub(crate) async fn append_control(&self, batch: Batch) -> Result<Appended, ProduceError> {
+        self.append(self.partition, batch, &|_| None, &|index| is_dropped(self.route, index)).await
+    }
+
+    /// Waits for the route record. It is stored, so the producer must send the same batch again if this fails.
+    pub(crate) async fn committed(&self, last_offset: Offset) -> Result<(), ProduceError> {
+        let committed = self.partition.committed(last_offset, self.acks, self.timeout).await;
+        committed.map_err(|it| ProduceError::NotEverywhere(it.to_string()))
+    }
+
+    /// Sends every part. One may be stored already, and any may fail: from here on only a retry of the same batch helps.
+    pub(crate) async fn parts(&self) -> Result<(), ProduceError> {
+        for part in self.split()? {
+            self.send(&part).await.map_err(|it| ProduceError::NotEverywhere(it.to_string()))?;
+        }
+        Ok(())
+    }
+
+    /// Without a producer id there is nothing to recognise a retry by: no route, and at-least-once. What stays is
+    /// stored first, or an empty control batch, so that the answer has an offset that is no other record's.
+    pub(crate) async fn without_a_producer(&self) -> Result<Stored, ProduceError> {
+        let here = self.partition.topic_partition.partition;
+        let (mine, others): (Vec<Part>, Vec<Part>) =
+            self.split()?.into_iter().partition(|it| it.target == here);
+        let appended = match mine.first() {
+            Some(part) => self.store(self.partition, part).await?,
+            None => {
+                let kind = ControlType::Empty;
+                self.append_control(control_batch(&self.batch.header, kind, &[])).await?
+            }
+        };
+        self.committed(appended.last_offset).await?;
+        for part in others {
+            self.send(&part).await.map_err(|it| ProduceError::NotEverywhere(it.to_string()))?;
+        }
+        Ok(Stored::from(&appended))
+    }
+
+    fn split(&self) -> Result<Vec<Part>, ProduceError> {
+        let codec = codec(self.batch, &self.partition.config())?;
+        let here = self.partition.topic_partition.partition;
+        let parts = self.route.parts(self.decoded, here, codec);
+        parts.map_err(|it| ProduceError::NotEverywhere(it.to_string()))
+    }
+
+    async fn send(&self, part: &Part) -> Result<(), ProduceError> {
+        let topic = self.partition.topic_partition.topic.clone();
+        let target = self.shared.leader(&TopicPartition { topic, partition: part.target })?;
+        let appended = self.store(&target, part).await?;
+        Ok(target.committed(appended.last_offset, self.acks, self.timeout).await?)
+    }
+
+    async fn store(&self, target: &Partition, part: &Part) -> Result<Appended, ProduceError> {
+        let position = |index: usize| part.indices.iter().position(|&it| it == index);
+        self.append(target, part.batch.clone(), &position, &|_| false).await
+    }
+
+    async fn append(
+        &self,
+        target: &Partition,
+        batch: Batch,
+        position: &(dyn Fn(usize) -> Option<usize> + Sync),
+        dropped: &(dyn Fn(usize) -> bool + Sync),
+    ) -> Result<Appended, ProduceError> {
+        let transforms = &target.config().transforms;
+        self.shared
+            .append(target, batch, self.acks, |appended| {
+                let placed = Placed {
+                    partition: &target.topic_partition,
+                    first: appended.base_offset,
+                    last: appended.last_offset,
+                    offset_of: &|index| position(index).map(|at| nth(appended.base_offset, at)),
+                    dropped,
+                };
+                verdicts(transforms, self.raised, self.decoded, &placed)
+            })
+            .await
+    }
+}
+
+impl Shared {
+    /// Whether a target holds the part of a routed batch, or has seen a newer epoch of its producer, which ended it.
+    pub(crate) fn holds_part(
+        &self,
+        receiving: &TopicPartition,
+        target: u32,
+        producer_id: ProducerId,
+        sent: &BatchHeader,
+    ) -> bool {
+        let id = TopicPartition { topic: receiving.topic.clone(), partition: target as i32 };
+        let Ok(partition) = self.leader(&id) else { return false };
+        let mut header = sent.clone();
+        header.producer_id = derived_id(producer_id, receiving.partition);
+        !matches!(partition.log().check_producer(&header), Ok(ProducerCheck::New))
+    }
+}

@@ -1,0 +1,136 @@
+//! Where the records of a batch go, written down before any of them leaves. Pure.
+//!
+//! The value of a route record, version 0, is a version byte and a postcard body: one [`Destination`] a record.
+//! Together with the batch as the producer sends it (again), it says what every part holds: a retry follows it and
+//! asks no plugin, whatever was reloaded, reconfigured or grown in between.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    derived::derived_id,
+    edit::{Edit, Fate},
+};
+use crate::{
+    base::ProducerId,
+    wire::record_batch::{Batch, BatchBuilder, Compression, DecodedBatch},
+};
+
+/// Version byte of the route records that this code writes.
+const VERSION: u8 = 0;
+
+/// Where one record goes, and what it is by then.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Destination {
+    /// Meaningless for a dropped record.
+    pub(crate) target: u32,
+    pub(crate) fate: Fate,
+}
+
+/// The decision on one batch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Route(pub(crate) Vec<Destination>);
+
+/// A stored route that cannot be followed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum RouteError {
+    #[error("the stored route is of version {0}")]
+    UnknownVersion(u8),
+    #[error("the stored route is unreadable")]
+    Unreadable,
+    #[error(
+        "the batch has {got} records, its stored route {stored}: it is not the batch that was sent first"
+    )]
+    OtherBatch { got: usize, stored: usize },
+}
+
+/// The records of one target.
+#[derive(Debug)]
+pub(crate) struct Part {
+    pub(crate) target: i32,
+    pub(crate) batch: Batch,
+    /// For each record of the part, its index in the received batch.
+    pub(crate) indices: Vec<usize>,
+}
+
+impl Route {
+    /// `targets` has one entry for each record that is left.
+    pub(crate) fn new(edit: Edit, targets: &[u32]) -> Self {
+        let mut targets = targets.iter();
+        let destinations = edit.0.into_iter().map(|fate| {
+            let target = if fate == Fate::Dropped { None } else { targets.next() };
+            Destination { target: target.copied().unwrap_or(0), fate }
+        });
+        Self(destinations.collect())
+    }
+
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        postcard::to_extend(&self.0, vec![VERSION]).expect("plain data serializes into memory")
+    }
+
+    pub(crate) fn decode(value: &[u8]) -> Result<Self, RouteError> {
+        match value.split_first() {
+            Some((&VERSION, body)) => {
+                postcard::from_bytes(body).map(Self).map_err(|_| RouteError::Unreadable)
+            }
+            Some((&version, _)) => Err(RouteError::UnknownVersion(version)),
+            None => Err(RouteError::Unreadable),
+        }
+    }
+
+    /// Every target that gets a record.
+    pub(crate) fn targets(&self) -> impl Iterator<Item = u32> {
+        let left = self.0.iter().filter(|it| it.fate != Fate::Dropped);
+        left.map(|it| it.target).collect::<std::collections::BTreeSet<_>>().into_iter()
+    }
+
+    /// The parts, one a target, in order of targets; under derived ids if the batch has a producer.
+    ///
+    /// # Errors
+    ///
+    /// [`RouteError::OtherBatch`] when `batch` cannot be the one that this route is of.
+    pub(crate) fn parts(
+        &self,
+        batch: &DecodedBatch,
+        receiving_partition: i32,
+        compression: Compression,
+    ) -> Result<Vec<Part>, RouteError> {
+        if batch.len() != self.0.len() {
+            return Err(RouteError::OtherBatch { got: batch.len(), stored: self.0.len() });
+        }
+        let producer = batch.header.producer_id.and_then(|id| derived_id(id, receiving_partition));
+        let mut targets: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        for (index, destination) in self.0.iter().enumerate() {
+            if destination.fate != Fate::Dropped {
+                targets.entry(destination.target).or_default().push(index);
+            }
+        }
+        let part = |(target, indices): (u32, Vec<usize>)| {
+            let batch = self.part(batch, &indices, producer, compression)?;
+            Some(Part { target: target as i32, batch, indices })
+        };
+        Ok(targets.into_iter().filter_map(part).collect())
+    }
+
+    /// The base sequence is that of the whole batch: a producer's parts rise at a target, with gaps.
+    fn part(
+        &self,
+        batch: &DecodedBatch,
+        indices: &[usize],
+        producer: Option<ProducerId>,
+        compression: Compression,
+    ) -> Option<Batch> {
+        let header = &batch.header;
+        let mut builder = BatchBuilder::new(header.base_timestamp, compression);
+        if let Some(id) = producer {
+            builder = builder.producer(id, header.producer_epoch, header.base_sequence);
+        }
+        for (delta, &index) in indices.iter().enumerate() {
+            let mut record = self.0.get(index)?.fate.parts(batch.record(index)?)?;
+            record.offset_delta = delta as i32;
+            builder.push(&record);
+        }
+        builder.build()
+    }
+}

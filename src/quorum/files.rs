@@ -1,0 +1,74 @@
+//! The folder `__cluster_metadata-0`: which files it holds, and how one is replaced without a moment at which neither the old
+//! nor the new one is whole.
+
+use std::{
+    fs::{self, File, TryLockError},
+    io::{self, ErrorKind, Write},
+    path::{Path, PathBuf},
+};
+
+/// The files of a member.
+#[derive(Clone, Debug)]
+pub(super) struct Files {
+    dir: PathBuf,
+}
+
+impl Files {
+    /// Makes the folder if there is none.
+    pub(super) fn open(dir: PathBuf) -> io::Result<Self> {
+        fs::create_dir_all(&dir)?;
+        if let Some(parent) = dir.parent().filter(|it| !it.as_os_str().is_empty()) {
+            sync_dir(parent)?;
+        }
+        Ok(Self { dir })
+    }
+
+    /// Held as long as the file is open.
+    pub(super) fn lock(&self) -> io::Result<File> {
+        let file = File::create(self.dir.join(".lock"))?;
+        match file.try_lock() {
+            Ok(()) => Ok(file),
+            Err(TryLockError::WouldBlock) => Err(io::Error::new(
+                ErrorKind::ResourceBusy,
+                format!("{} is in use by another process", self.dir.display()),
+            )),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+
+    pub(super) fn log(&self) -> PathBuf {
+        self.dir.join("quorum.log")
+    }
+
+    pub(super) fn vote(&self) -> PathBuf {
+        self.dir.join("quorum.vote")
+    }
+
+    pub(super) fn snapshot(&self) -> PathBuf {
+        self.dir.join("quorum.snapshot")
+    }
+
+    /// `None` when there is no such file.
+    pub(super) fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
+        match fs::read(path) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Replaces a file as a whole and returns when that is durable; a crash leaves the old or the new one.
+    pub(super) fn replace(&self, path: &Path, bytes: &[u8]) -> io::Result<File> {
+        let new = path.with_extension("tmp");
+        let mut file = File::create(&new)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(&new, path)?;
+        sync_dir(&self.dir)?;
+        Ok(file)
+    }
+}
+
+fn sync_dir(dir: &Path) -> io::Result<()> {
+    File::open(dir)?.sync_all()
+}
