@@ -3,6 +3,7 @@
 mod failures;
 mod loads;
 mod reload;
+mod shipped;
 mod state;
 mod text;
 
