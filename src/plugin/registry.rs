@@ -125,9 +125,8 @@ impl Registry {
         let Some(slot) = self.get(name) else { return };
         if slot.hook().is_none() {
             self.slots.write().remove(name);
-            return;
-        }
-        if slot.active.swap(None).is_some() {
+            self.changed();
+        } else if slot.active.swap(None).is_some() {
             tracing::warn!(plugin = name.as_str(), "plugin is unloaded: its file is gone");
             slot.history.lock().load_error = Some("its file is gone".into());
             slot.metrics.reloaded("unloaded");

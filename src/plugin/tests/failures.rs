@@ -160,7 +160,10 @@ async fn ten_failures_in_a_row_quarantine_a_plugin_and_no_other() {
     };
     assert!(reason.contains("quarantined"), "{reason}");
     assert_eq!(fixture.metric("klamm_plugin_calls_total{plugin=\"bad\"}"), Some(10.0));
-    assert_eq!(fixture.metric("klamm_plugin_failures_total{plugin=\"bad\",kind=\"trap\"}"), Some(10.0));
+    assert_eq!(
+        fixture.metric("klamm_plugin_failures_total{plugin=\"bad\",kind=\"trap\"}"),
+        Some(10.0)
+    );
     assert!(fixture.host.partitioner(&"bad".into()).is_some(), "its name stays known");
     assert_eq!(fixture.place("good", &["a"]).await, PartitionerVerdict::Targets(vec![0]));
     assert!(is_active(fixture.status("good").as_ref()));
@@ -217,7 +220,10 @@ async fn an_assignor_has_a_fresh_instance_for_each_call() {
     let assignor = fixture.host.assignor(&PluginName::from("once")).expect("known");
     for _ in 0..3 {
         let answer = assignor.assign(smoke::group(2, 3)).await.expect("a fresh instance");
-        assert_eq!(answer.values().map(|it| it.values().map(Vec::len).sum()).collect::<Vec<usize>>(), [3, 0]);
+        assert_eq!(
+            answer.values().map(|it| it.values().map(Vec::len).sum()).collect::<Vec<usize>>(),
+            [3, 0]
+        );
     }
 }
 

@@ -24,7 +24,12 @@ fn engine() -> PluginEngine {
     PluginEngine::new(1, node().memory_max_bytes, None).expect("an engine")
 }
 
-fn try_load(engine: &PluginEngine, bytes: Vec<u8>, toml: &str, running: Option<HookKind>) -> Result<Loaded, LoadError> {
+fn try_load(
+    engine: &PluginEngine,
+    bytes: Vec<u8>,
+    toml: &str,
+    running: Option<HookKind>,
+) -> Result<Loaded, LoadError> {
     let request = LoadRequest {
         name: "a".into(),
         bytes: bytes.into(),
@@ -69,7 +74,12 @@ fn what_is_no_plugin_is_refused_with_its_reason() {
     refuses(&engine, core, "", "core module");
     refuses(&engine, other_world, "", "another world");
     refuses(&engine, wasm[..wasm.len() / 2].to_vec(), "", "truncated");
-    refuses(&engine, wasm, "sha256 = \"0000000000000000000000000000000000000000000000000000000000000000\"", "SHA-256");
+    refuses(
+        &engine,
+        wasm,
+        "sha256 = \"0000000000000000000000000000000000000000000000000000000000000000\"",
+        "SHA-256",
+    );
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod failures;
 mod loads;
 mod reload;
+mod shipped;
 mod state;
 mod text;
 
@@ -54,7 +55,8 @@ fn config(dir: &Path) -> PluginConfig {
 
 impl Fixture {
     async fn start(embedded: &[Embedded], files: &[(&str, &[u8])]) -> Self {
-        let (dir, cache) = (tempfile::tempdir().expect("folder"), tempfile::tempdir().expect("folder"));
+        let (dir, cache) =
+            (tempfile::tempdir().expect("folder"), tempfile::tempdir().expect("folder"));
         for (name, bytes) in files {
             std::fs::write(dir.path().join(name), bytes).expect("write");
         }
@@ -82,7 +84,11 @@ impl Fixture {
     }
 
     /// Waits until the room's status is as wanted; it tells of each change.
-    async fn until(&self, name: &str, wanted: impl Fn(Option<&PluginStatus>) -> bool) -> Option<PluginStatus> {
+    async fn until(
+        &self,
+        name: &str,
+        wanted: impl Fn(Option<&PluginStatus>) -> bool,
+    ) -> Option<PluginStatus> {
         let mut changes = self.host.watch();
         let reached = async {
             loop {

@@ -175,7 +175,9 @@ async fn twenty_reloads_with_bad_files_in_between_disturb_no_batch() {
         fixture.replace("log.wasm", &text.wasm());
         fixture
             .until("log", |it| {
-                it.is_some_and(|it| it.version.as_deref() == Some(text.version) && it.last_error.is_none())
+                it.is_some_and(|it| {
+                    it.version.as_deref() == Some(text.version) && it.last_error.is_none()
+                })
             })
             .await;
         assert_eq!(version_that_answers(&fixture, "log").await, text.version);
@@ -183,7 +185,10 @@ async fn twenty_reloads_with_bad_files_in_between_disturb_no_batch() {
     stop.store(true, Ordering::Relaxed);
     producer.await.expect("no batch failed");
     assert!(batches.load(Ordering::Relaxed) > 0);
-    assert_eq!(fixture.metric("klamm_plugin_reloads_total{plugin=\"log\",result=\"failed\"}"), Some(6.0));
+    assert_eq!(
+        fixture.metric("klamm_plugin_reloads_total{plugin=\"log\",result=\"failed\"}"),
+        Some(6.0)
+    );
 }
 
 #[tokio::test]

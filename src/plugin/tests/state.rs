@@ -9,9 +9,9 @@ use crate::plugin::{HookKind, Transform};
 /// Its state grows by one byte a call; it traps when the batch holds one record.
 fn counting(version: &'static str) -> Text {
     let grown = list(52, "(i32.const 524288)", "(i32.add (local.get $state-len) (i32.const 1))");
-    Text::good(HookKind::Transform)
-        .version(version)
-        .later(&format!("(if (i32.eq (local.get $count) (i32.const 1)) (then unreachable)) {grown}"))
+    Text::good(HookKind::Transform).version(version).later(&format!(
+        "(if (i32.eq (local.get $count) (i32.const 1)) (then unreachable)) {grown}"
+    ))
 }
 
 /// The length of the state after a batch of two records.
