@@ -81,3 +81,6 @@ fn resolve(
         last_fetched_epoch: asked.last_fetched_epoch,
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -174,3 +174,63 @@ impl From<Option<TimestampAndOffset>> for Found {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use bytes::BytesMut;
+    use kafka_protocol::{
+        messages::{TopicName, list_offsets_request::ListOffsetsTopic},
+        protocol::{Encodable, StrBytes},
+    };
+
+    use super::*;
+    use crate::{config::Config, telemetry::Metrics};
+
+    fn request(partitions: &[(i32, i64)]) -> ListOffsetsRequest {
+        let asks = partitions.iter().map(|&(partition, timestamp)| {
+            ListOffsetsPartition::default()
+                .with_partition_index(partition)
+                .with_timestamp(timestamp)
+        });
+        let topic = ListOffsetsTopic::default()
+            .with_name(TopicName(StrBytes::from_static_str("a")))
+            .with_partitions(asks.collect());
+        ListOffsetsRequest::default().with_topics(vec![topic])
+    }
+
+    #[test]
+    fn a_timestamp_below_zero_is_served_from_its_version_on() {
+        for (timestamp, since) in SENTINELS {
+            for version in VERSIONS {
+                assert_eq!(check_timestamp(timestamp, version).is_ok(), version >= since);
+            }
+        }
+        assert_eq!(check_timestamp(-6, 10), Err(ErrorCode::UnsupportedVersion));
+        assert_eq!(check_timestamp(0, 1), Ok(()));
+    }
+
+    #[test]
+    fn an_answer_encodes_at_every_version_and_a_partition_asked_twice_is_refused() {
+        let root = tempfile::tempdir().unwrap();
+        let mut config = Config::default();
+        config.log.dirs = vec![root.path().to_owned()];
+        let replicas = ReplicaManager::start(&Arc::new(config), &Metrics::default()).unwrap();
+        for version in VERSIONS {
+            let response = answer(&replicas, version, &request(&[(0, -1), (1, -2), (1, 5)]));
+            let codes: Vec<_> =
+                response.topics[0].partitions.iter().map(|it| it.error_code).collect();
+            assert_eq!(codes, [3, 42, 42]);
+            response.encode(&mut BytesMut::new(), version).unwrap();
+        }
+    }
+
+    #[test]
+    fn an_epoch_is_told_only_where_the_version_has_it() {
+        let found = Found { leader_epoch: Some(LeaderEpoch(7)), ..Found::default() };
+        for version in VERSIONS {
+            let response = partition_response(version, 0, Ok(found));
+            assert_eq!(response.leader_epoch, if version >= 4 { 7 } else { -1 });
+            response.encode(&mut BytesMut::new(), version).unwrap();
+        }
+    }
+}

@@ -128,7 +128,7 @@ impl LogDir {
         Ok(names.iter().filter(|it| is_folder(it)).filter_map(|it| partition_of(it)).collect())
     }
 
-    /// Opens or makes the log of a partition. A folder left by another topic of the same name is removed.
+    /// Opens or makes the log of a partition. A folder left by another topic of the same name is put aside.
     pub fn open_log(
         &self,
         partition: &TopicPartition,
@@ -139,8 +139,7 @@ impl LogDir {
         let dir = self.path.join(partition.to_string());
         let found = partition_metadata::read(self.disk.as_ref(), &dir)?;
         if found.is_some_and(|it| it != topic_id) {
-            tracing::info!(%partition, "removed the records of an earlier topic of this name");
-            self.disk.remove_dir_all(&dir).map_err(LogError::storage("remove", &dir))?;
+            self.put_aside(partition, &dir)?;
         }
         let opening = Opening {
             clean: self.clean,
@@ -154,10 +153,12 @@ impl LogDir {
         Ok(log)
     }
 
-    /// Removes a partition's folder that no topic owns any more.
-    pub fn remove(&self, partition: &TopicPartition) -> Result<(), LogError> {
-        let dir = self.path.join(partition.to_string());
-        self.disk.remove_dir_all(&dir).map_err(LogError::storage("remove", &dir))
+    /// Renames a folder that belongs to another topic. Its records are not deleted: the metadata that says so may be
+    /// what is wrong.
+    fn put_aside(&self, partition: &TopicPartition, dir: &Path) -> Result<(), LogError> {
+        let stray = self.path.join(format!("{partition}.{}-stray", Uuid::new_v4().simple()));
+        tracing::warn!(%partition, stray = %stray.display(), "put the records of another topic of this name aside");
+        self.disk.rename(dir, &stray).map_err(LogError::storage("rename", dir))
     }
 
     /// Writes from where the recovery of each partition begins after a crash.

@@ -24,10 +24,12 @@ use crate::{
 mod append;
 mod faults;
 mod indexes;
+mod lookups;
 mod model;
 mod producers;
 mod recovery;
 mod retention;
+mod routes;
 
 pub(super) const NOW: TimestampMs = TimestampMs(1_700_000_000_000);
 

@@ -1,1 +1,303 @@
+//! A partition as producers and consumers meet it, and the partitions of a node over restarts.
 
+use std::{sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use futures_util::FutureExt as _;
+
+use super::*;
+use crate::{
+    base::{BrokerId, LeaderEpoch, Offset, TimestampMs, TopicId, TopicName, TopicPartition},
+    config::Config,
+    log::LogError,
+    metadata::{ConfigResource, MetadataImage, PartitionImage, TopicImage},
+    telemetry::Metrics,
+    wire::record_batch::{Batch, BatchBuilder, Compression, RecordParts},
+};
+
+const NODE: BrokerId = BrokerId(1);
+
+/// A node with one log directory.
+struct Host {
+    root: tempfile::TempDir,
+    replicas: Arc<ReplicaManager>,
+}
+
+impl Host {
+    fn start() -> Self {
+        let root = tempfile::tempdir().unwrap();
+        let replicas = replicas(root.path());
+        Self { root, replicas }
+    }
+
+    fn restart(self) -> Self {
+        let Self { root, replicas: old } = self;
+        drop(old);
+        let replicas = replicas(root.path());
+        Self { root, replicas }
+    }
+
+    fn apply(&self, image: MetadataImage) {
+        self.replicas.apply(&Arc::new(image));
+    }
+
+    fn partition(&self, topic: &str, partition: i32) -> Arc<Partition> {
+        self.replicas.leader(&TopicPartition::new(topic, partition), None).unwrap()
+    }
+
+    fn folders(&self) -> Vec<String> {
+        let entries = self.root.path().read_dir().unwrap().map(Result::unwrap);
+        let mut names: Vec<_> = entries
+            .filter(|it| it.path().is_dir())
+            .map(|it| it.file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+}
+
+fn replicas(root: &std::path::Path) -> Arc<ReplicaManager> {
+    let mut config = Config::default();
+    config.log.dirs = vec![root.to_owned()];
+    ReplicaManager::start(&Arc::new(config), &Metrics::default()).unwrap()
+}
+
+/// Topics with their id, leader and partition count.
+fn image(topics: &[(&str, u128, i32, usize)]) -> MetadataImage {
+    let mut image = MetadataImage::default();
+    for &(name, id, leader, partitions) in topics {
+        let partition = PartitionImage {
+            leader: Some(BrokerId(leader)),
+            leader_epoch: LeaderEpoch(3),
+            partition_epoch: 0,
+            replicas: vec![NODE],
+            isr: vec![NODE],
+        };
+        let topic = TopicImage {
+            id: TopicId(uuid::Uuid::from_u128(id)),
+            name: name.into(),
+            partitions: vec![partition; partitions],
+        };
+        image.topics.insert(name.into(), Arc::new(topic));
+    }
+    image
+}
+
+fn batch(records: i32) -> Batch {
+    let mut builder = BatchBuilder::new(TimestampMs(5), Compression::None);
+    for offset_delta in 0..records {
+        builder.push(&RecordParts {
+            offset_delta,
+            timestamp_delta: 0,
+            key: None,
+            value: Some(b"0123456789"),
+            headers: Vec::new(),
+        });
+    }
+    builder.build().unwrap()
+}
+
+fn ask(topic: &str, partition: i32, offset: i64) -> FetchPartition {
+    FetchPartition {
+        topic_partition: TopicPartition::new(topic, partition),
+        fetch_offset: Offset(offset),
+        max_bytes: 1 << 20,
+        current_leader_epoch: None,
+        last_fetched_epoch: None,
+    }
+}
+
+fn params(min_bytes: usize, max_wait_ms: u64, partitions: Vec<FetchPartition>) -> FetchParams {
+    FetchParams {
+        max_wait: Duration::from_millis(max_wait_ms),
+        min_bytes,
+        max_bytes: 1 << 20,
+        isolation: Isolation::ReadUncommitted,
+        partitions,
+    }
+}
+
+fn records(answers: &[FetchedPartition]) -> Vec<usize> {
+    answers.iter().map(|it| it.result.as_ref().map_or(0, |data| data.records.len())).collect()
+}
+
+#[test]
+fn partitions_are_made_kept_changed_and_deleted_as_the_image_says() {
+    let host = Host::start();
+    host.apply(image(&[("a", 1, 1, 2), ("b", 2, 1, 1)]));
+    assert_eq!(host.folders(), ["a-0", "a-1", "b-0"]);
+    let appended = host.partition("a", 1).append(vec![batch(2)], Acks::All).unwrap();
+    assert_eq!(appended.last_offset, Offset(1));
+
+    let mut changed = image(&[("a", 1, 1, 3)]);
+    let own = [("retention.ms".to_owned(), "77".to_owned())].into();
+    changed.configs.insert(ConfigResource::Topic("a".into()), Arc::new(own));
+    host.apply(changed);
+
+    assert_eq!(host.folders(), ["a-0", "a-1", "a-2"]);
+    assert_eq!(host.partition("a", 1).log().log_end_offset(), Offset(2));
+    assert_eq!(host.partition("a", 1).config().retention_ms, 77);
+    let gone = host.replicas.leader(&TopicPartition::new("b", 0), None);
+    assert!(matches!(gone, Err(ReplicaError::UnknownTopicOrPartition)));
+}
+
+#[test]
+fn records_survive_a_restart_and_a_topic_made_anew_begins_empty() {
+    let host = Host::start();
+    host.apply(image(&[("a", 1, 1, 1)]));
+    host.partition("a", 0).append(vec![batch(2)], Acks::All).unwrap();
+    let host = host.restart();
+    host.apply(image(&[("a", 1, 1, 1)]));
+    assert_eq!(host.partition("a", 0).high_watermark(), Offset(2));
+    host.replicas.close();
+    assert!(host.root.path().join(".kafka_cleanshutdown").exists());
+    let host = host.restart();
+    host.apply(image(&[("a", 1, 1, 1)]));
+    assert_eq!(host.partition("a", 0).high_watermark(), Offset(2));
+
+    host.apply(image(&[("a", 9, 1, 1)]));
+    assert_eq!(host.partition("a", 0).log().log_end_offset(), Offset(0));
+    assert_eq!(host.partition("a", 0).topic_id, TopicId(uuid::Uuid::from_u128(9)));
+}
+
+#[test]
+fn callers_are_fenced_by_epoch_and_leadership() {
+    let host = Host::start();
+    host.apply(image(&[("a", 1, 1, 1), ("b", 2, 5, 1)]));
+    let leader = |topic, epoch: Option<i32>| {
+        let key = TopicPartition::new(topic, 0);
+        host.replicas.leader(&key, epoch.map(LeaderEpoch)).map(|_| ())
+    };
+    assert!(leader("a", None).is_ok());
+    assert!(leader("a", Some(3)).is_ok());
+    assert!(matches!(leader("a", Some(2)), Err(ReplicaError::FencedLeaderEpoch)));
+    assert!(matches!(leader("a", Some(4)), Err(ReplicaError::UnknownLeaderEpoch)));
+    assert!(matches!(leader("b", None), Err(ReplicaError::NotLeader)));
+    assert!(matches!(leader("c", None), Err(ReplicaError::UnknownTopicOrPartition)));
+}
+
+#[test]
+fn acks_all_needs_enough_replicas_in_sync() {
+    let host = Host::start();
+    let mut strict = image(&[("a", 1, 1, 1)]);
+    let own = [("min.insync.replicas".to_owned(), "2".to_owned())].into();
+    strict.configs.insert(ConfigResource::Topic(TopicName::from("a")), Arc::new(own));
+    host.apply(strict);
+    let partition = host.partition("a", 0);
+    let refused = partition.append(vec![batch(1)], Acks::All);
+    assert!(matches!(refused, Err(ReplicaError::NotEnoughReplicas)));
+    assert!(partition.append(vec![batch(1)], Acks::Leader).is_ok());
+}
+
+#[tokio::test]
+async fn what_is_committed_is_told_at_once_and_what_is_not_times_out() {
+    let host = Host::start();
+    host.apply(image(&[("a", 1, 1, 1)]));
+    let partition = host.partition("a", 0);
+    let appended = partition.append(vec![batch(2)], Acks::All).unwrap();
+    let wait = Duration::from_millis(1);
+    assert!(partition.committed(appended.last_offset, Acks::All, wait).await.is_ok());
+    let never = partition.committed(Offset(2), Acks::All, wait).await;
+    assert!(matches!(never, Err(ReplicaError::TimedOut)));
+    let leader_only = partition.committed(Offset(2), Acks::Leader, wait).await;
+    assert!(leader_only.is_ok());
+    let waiting = partition.committed(Offset(2), Acks::All, Duration::from_secs(60));
+    let (result, ()) = tokio::join!(waiting, async { partition.stop() });
+    assert!(matches!(result, Err(ReplicaError::NotLeader)));
+}
+
+#[tokio::test]
+async fn the_budget_of_a_fetch_is_shared_and_gives_at_least_one_batch() {
+    let host = Host::start();
+    host.apply(image(&[("a", 1, 1, 3)]));
+    for partition in 1..3 {
+        host.partition("a", partition).append(vec![batch(2)], Acks::All).unwrap();
+        host.partition("a", partition).append(vec![batch(2)], Acks::All).unwrap();
+    }
+    let size = batch(2).bytes.len();
+    for (max_bytes, want) in [
+        (1, [0, size, 0]),
+        (size, [0, size, 0]),
+        (3 * size, [0, 2 * size, size]),
+        (9 * size, [0, 2 * size, 2 * size]),
+    ] {
+        let partitions = (0..3).map(|it| ask("a", it, 0)).collect();
+        let answers = FetchParams { max_bytes, ..params(1, 0, partitions) };
+        assert_eq!(records(&host.replicas.fetch(answers).await), want, "{max_bytes}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fetch_waits_for_enough_bytes_of_its_own_partitions() {
+    let host = Host::start();
+    host.apply(image(&[("a", 1, 1, 2)]));
+    let (own, other) = (host.partition("a", 0), host.partition("a", 1));
+    let size = batch(2).bytes.len();
+    let wanted = params(2 * size, 60_000, vec![ask("a", 0, 0)]);
+    let mut fetch = std::pin::pin!(host.replicas.fetch(wanted));
+
+    assert!(fetch.as_mut().now_or_never().is_none());
+    assert_eq!((own.purgatory.len(), other.purgatory.len()), (1, 0));
+    other.append(vec![batch(9)], Acks::All).unwrap();
+    own.append(vec![batch(2)], Acks::All).unwrap();
+    assert!(fetch.as_mut().now_or_never().is_none(), "half of it");
+    own.append(vec![batch(2)], Acks::All).unwrap();
+
+    assert_eq!(records(&fetch.await), [2 * size]);
+    assert_eq!(own.purgatory.len(), 0, "nothing is left behind");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fetch_ends_with_its_time_or_its_partition() {
+    let host = Host::start();
+    host.apply(image(&[("a", 1, 1, 1)]));
+    let partition = host.partition("a", 0);
+    partition.append(vec![batch(1)], Acks::All).unwrap();
+    let size = batch(1).bytes.len();
+    let late = host.replicas.fetch(params(1 << 20, 500, vec![ask("a", 0, 0)])).await;
+    assert_eq!(records(&late), [size], "less than asked for, when the time is over");
+    let waiting = host.replicas.fetch(params(1 << 20, 60_000, vec![ask("a", 0, 1)]));
+    let (gone, ()) = tokio::join!(waiting, async { host.apply(image(&[])) });
+    assert!(matches!(gone[0].result, Err(ReplicaError::UnknownTopicOrPartition)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_error_does_not_wait() {
+    let host = Host::start();
+    host.apply(image(&[("a", 1, 1, 1)]));
+    let fetch = params(1, 60_000, vec![ask("a", 0, 0), ask("a", 0, 7), ask("x", 0, 0)]);
+    let answers = host.replicas.fetch(fetch).now_or_never().expect("it does not wait");
+    assert!(answers[0].result.is_ok());
+    let out_of_range = answers[1].result.as_ref().err().unwrap();
+    assert!(matches!(out_of_range, ReplicaError::Log(LogError::OffsetOutOfRange { .. })));
+    assert!(matches!(answers[2].result, Err(ReplicaError::UnknownTopicOrPartition)));
+}
+
+#[tokio::test]
+async fn a_reader_that_diverged_is_told_where() {
+    let host = Host::start();
+    host.apply(image(&[("a", 1, 1, 1)]));
+    host.partition("a", 0).append(vec![batch(2)], Acks::All).unwrap();
+    let mut next = image(&[("a", 1, 1, 1)]);
+    let mut topic = next.topics["a"].as_ref().clone();
+    topic.partitions[0].leader_epoch = LeaderEpoch(5);
+    next.topics.insert("a".into(), Arc::new(topic));
+    host.apply(next);
+    host.partition("a", 0).append(vec![batch(2)], Acks::All).unwrap();
+    let asked = FetchPartition { last_fetched_epoch: Some(LeaderEpoch(4)), ..ask("a", 0, 3) };
+    let answers = host.replicas.fetch(params(1, 0, vec![asked])).await;
+    let data = answers[0].result.as_ref().ok().unwrap();
+    assert_eq!(data.diverging_epoch, Some((LeaderEpoch(3), Offset(2))));
+    assert_eq!(data.records, Bytes::new());
+}
+
+#[test]
+fn a_thousand_partitions_hold_no_file_open() {
+    let host = Host::start();
+    let open_files = || std::fs::read_dir("/proc/self/fd").unwrap().count();
+    let before = open_files();
+    host.apply(image(&[("a", 1, 1, 1_000)]));
+    // Other tests run in this process too.
+    assert!(open_files() < before + 200);
+    assert_eq!(host.replicas.partitions().len(), 1_000);
+}
