@@ -11,7 +11,7 @@ use crate::{
     api::{Published, Rooms},
     config::Config,
     controller::{self, Registration},
-    coordinator::{AlertIntake, GroupCoordinator},
+    coordinator::{AlertCoordinator, AlertIntake, AlertRooms, GroupCoordinator},
     http,
     net::{BoundListener, Server},
     plugin::{PluginHost, SHIPPED},
@@ -29,6 +29,7 @@ const METADATA_LOG: &str = "__cluster_metadata-0";
 /// A running node.
 pub(super) struct Node {
     rooms: Arc<Rooms>,
+    alerts: AlertCoordinator,
     addresses: Vec<String>,
     ready: watch::Sender<bool>,
     /// Stops listeners and HTTP.
@@ -84,6 +85,14 @@ impl Node {
         );
         let every = Duration::from_millis(config.log.retention_check_interval_ms);
         background.push(tokio::spawn(publish::retain(replicas.clone(), every, stop_rooms.clone())));
+        let alerts = AlertRooms {
+            config: config.clone(),
+            quorum: quorum.clone(),
+            replicas: replicas.clone(),
+            plugins: plugins.clone(),
+            groups: groups.clone(),
+        };
+        let alerts = AlertCoordinator::start(alerts, matches);
         let rooms = Arc::new(Rooms {
             config,
             metrics,
@@ -91,15 +100,16 @@ impl Node {
             quorum,
             replicas,
             plugins,
+            fetch_sessions: Arc::default(),
             produce,
             groups,
             published,
         });
-        let _ = matches;
         let (ready, is_ready) = watch::channel(false);
         let mut node = Self {
             addresses: sockets.addresses(&rooms.config)?,
             rooms,
+            alerts,
             ready,
             stop_edge,
             edge: Vec::new(),
@@ -136,6 +146,7 @@ impl Node {
         self.ready.send_replace(false);
         self.stop_edge.cancel();
         join(self.edge).await;
+        self.alerts.shutdown();
         self.rooms.groups.shutdown().await;
         self.stop_rooms.cancel();
         join(self.background).await;
