@@ -49,7 +49,9 @@ async fn answer(
 
 fn more_partitions(topic: &CreatePartitionsTopic) -> MorePartitions {
     let assignments = topic.assignments.as_ref().map(|assignments| {
-        let ids = |it: &[kafka_protocol::messages::BrokerId]| it.iter().map(|id| BrokerId(id.0)).collect();
+        let ids = |it: &[kafka_protocol::messages::BrokerId]| {
+            it.iter().map(|id| BrokerId(id.0)).collect()
+        };
         assignments.iter().map(|it| ids(&it.broker_ids)).collect()
     });
     MorePartitions { name: (&*topic.name.0).into(), count: topic.count, assignments }

@@ -57,9 +57,10 @@ async fn answer(
 }
 
 fn new_topic(topic: &CreatableTopic) -> NewTopic {
-    let assignments = topic.assignments.iter().map(|it| {
-        (it.partition_index, it.broker_ids.iter().map(|id| BrokerId(id.0)).collect())
-    });
+    let assignments = topic
+        .assignments
+        .iter()
+        .map(|it| (it.partition_index, it.broker_ids.iter().map(|id| BrokerId(id.0)).collect()));
     let configs = topic
         .configs
         .iter()
@@ -100,7 +101,11 @@ fn result(
         .with_configs(Some(configs(config, topic, &created)))
 }
 
-fn configs(config: &Config, topic: &NewTopic, created: &CreatedTopic) -> Vec<CreatableTopicConfigs> {
+fn configs(
+    config: &Config,
+    topic: &NewTopic,
+    created: &CreatedTopic,
+) -> Vec<CreatableTopicConfigs> {
     let configs = topic::effective_configs(config, &topic.name, &created.configs);
     let entry = |it: topic::EffectiveConfig| {
         let value = it.values.first()?;

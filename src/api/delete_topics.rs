@@ -67,7 +67,8 @@ async fn answer(
 }
 
 fn asked(request: &DeleteTopicsRequest) -> Vec<Asked> {
-    let by_name = request.topic_names.iter().map(|it| Asked { name: Some((&*it.0).into()), id: None });
+    let by_name =
+        request.topic_names.iter().map(|it| Asked { name: Some((&*it.0).into()), id: None });
     let either = request.topics.iter().map(|it| Asked {
         name: it.name.as_ref().map(|it| (&*it.0).into()),
         id: Some(it.topic_id).filter(|it| !it.is_nil()).map(TopicId),
@@ -133,9 +134,7 @@ fn result(
         .with_name(name.map(|it| StrBytes::from_string(it.to_string()).into()))
         .with_error_code(error_code);
     match version {
-        6.. => result
-            .with_error_message(message)
-            .with_topic_id(id.map_or(Uuid::nil(), |it| it.0)),
+        6.. => result.with_error_message(message).with_topic_id(id.map_or(Uuid::nil(), |it| it.0)),
         5 => result.with_error_message(message),
         _ => result.with_error_message(None),
     }

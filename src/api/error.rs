@@ -3,8 +3,8 @@
 //! No `match` here has a wildcard arm: a new variant does not compile until someone has decided what clients are told.
 
 use crate::{
-    base::ErrorCode, controller::ControllerError, log::LogError, quorum::QuorumError, replica::ReplicaError,
-    wire::record_batch::BatchError,
+    base::ErrorCode, controller::ControllerError, log::LogError, quorum::QuorumError,
+    replica::ReplicaError, wire::record_batch::BatchError,
 };
 
 impl From<LogError> for ErrorCode {

@@ -69,7 +69,8 @@ async fn answer(
 ) -> MetadataResponse {
     let version = context.api_version;
     let asked = asked(version, request);
-    let may_create = request.allow_auto_topic_creation && change.config.node.auto_create_topics_enable;
+    let may_create =
+        request.allow_auto_topic_creation && change.config.node.auto_create_topics_enable;
     let failures = match &asked {
         Some(asked) if may_create => create_missing(change, asked).await,
         _ => Failures::default(),

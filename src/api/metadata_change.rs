@@ -47,10 +47,7 @@ impl<'a> MetadataChange<'a> {
     pub(super) async fn make<T: Send>(
         &self,
         items: usize,
-        decide: impl FnOnce(
-            &MetadataImage,
-        )
-            -> Decision<MetadataRecord, Vec<Result<T, ControllerError>>>
+        decide: impl FnOnce(&MetadataImage) -> Decision<MetadataRecord, Vec<Result<T, ControllerError>>>
         + Send,
     ) -> Results<T> {
         let validate_only = self.validate_only;

@@ -32,5 +32,7 @@ pub mod offset_fetch;
 pub mod produce;
 mod refusal;
 pub mod sync_group;
+#[cfg(test)]
+mod test_node;
 
 pub use context::{Context, Published, Rooms};

@@ -7,8 +7,7 @@ use super::nearest;
 pub const ASSIGNOR: &str = "klamm.assignor";
 
 /// What [`ASSIGNOR`] is for, as `DescribeConfigs` says it.
-pub const ASSIGNOR_DOC: &str =
-    "The assignor plugin that assigns the group's partitions, instead of the group's leader. Empty: the leader does.";
+pub const ASSIGNOR_DOC: &str = "The assignor plugin that assigns the group's partitions, instead of the group's leader. Empty: the leader does.";
 
 const NOT_SERVED: [&str; 7] = [
     "consumer.heartbeat.interval.ms",

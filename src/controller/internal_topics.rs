@@ -12,7 +12,12 @@ pub const ALERTS_TOPIC: &str = "__klamm_alerts";
 /// `__consumer_offsets`, to be created with [`super::create_topics`]. `id` is fresh.
 pub fn offsets_topic(config: &Config, id: TopicId) -> NewTopic {
     let partitions = config.group.offsets_topic_num_partitions;
-    internal(OFFSETS_TOPIC, id, partitions, &[("compression.type", "producer"), ("segment.bytes", "104857600")])
+    internal(
+        OFFSETS_TOPIC,
+        id,
+        partitions,
+        &[("compression.type", "producer"), ("segment.bytes", "104857600")],
+    )
 }
 
 /// `__klamm_alerts`: one partition, because one leader counts an alert. `id` is fresh.

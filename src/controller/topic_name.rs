@@ -31,7 +31,11 @@ pub(super) fn colliding<'a>(image: &'a MetadataImage, name: &str) -> Option<&'a 
         return None;
     }
     let unified = name.replace('.', "_");
-    image.topics.keys().map(|it| it.as_str()).find(|&it| it != name && it.replace('.', "_") == unified)
+    image
+        .topics
+        .keys()
+        .map(|it| it.as_str())
+        .find(|&it| it != name && it.replace('.', "_") == unified)
 }
 
 #[cfg(test)]
@@ -54,7 +58,10 @@ mod tests {
             (too_long.as_str(), "longer than the max allowed length 249"),
         ] {
             let error = validate_topic_name(bad).unwrap_err().to_string();
-            assert!(error.starts_with("Topic name is invalid: ") && error.contains(reason), "{error}");
+            assert!(
+                error.starts_with("Topic name is invalid: ") && error.contains(reason),
+                "{error}"
+            );
         }
     }
 }

@@ -199,9 +199,7 @@ async fn commit(raft: &Raft, id: u64, change: Change) -> Result<(), QuorumError>
             }
         }
     };
-    tokio::time::timeout(LEADER_TIMEOUT, proposing)
-        .await
-        .unwrap_or(Err(QuorumError::NotController))
+    tokio::time::timeout(LEADER_TIMEOUT, proposing).await.unwrap_or(Err(QuorumError::NotController))
 }
 
 fn storage(error: &dyn std::fmt::Display) -> QuorumError {

@@ -99,8 +99,7 @@ fn intact_at(bytes: &[u8], offset: usize) -> Option<(u8, &[u8])> {
     let [a, b, c, d, version, w, x, y, z] = *header;
     let length = usize::try_from(u32::from_be_bytes([a, b, c, d])).ok()?;
     let body = rest.get(..length)?;
-    let is_intact =
-        checksum(&[a, b, c, d, version], body) == u32::from_be_bytes([w, x, y, z]);
+    let is_intact = checksum(&[a, b, c, d, version], body) == u32::from_be_bytes([w, x, y, z]);
     is_intact.then_some((version, body))
 }
 

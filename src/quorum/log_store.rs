@@ -9,7 +9,10 @@ use std::{
     sync::Arc,
 };
 
-use openraft::{LogState, OptionalSend, RaftLogReader, storage::{IOFlushed, RaftLogStorage}};
+use openraft::{
+    LogState, OptionalSend, RaftLogReader,
+    storage::{IOFlushed, RaftLogStorage},
+};
 use parking_lot::Mutex;
 
 use super::{

@@ -25,10 +25,20 @@ const QUEUE_LIMIT: usize = 1024;
 type Done = oneshot::Sender<io::Result<()>>;
 
 pub(super) enum LogWrite {
-    Append { entries: Vec<StoredEntry>, flushed: IOFlushed<Consensus> },
-    Vote { vote: StoredVote, done: Done },
+    Append {
+        entries: Vec<StoredEntry>,
+        flushed: IOFlushed<Consensus>,
+    },
+    Vote {
+        vote: StoredVote,
+        done: Done,
+    },
     /// The whole log anew, after entries were cut off at one of its ends.
-    Rewrite { purged: Option<StoredId>, entries: Vec<StoredEntry>, done: Done },
+    Rewrite {
+        purged: Option<StoredId>,
+        entries: Vec<StoredEntry>,
+        done: Done,
+    },
 }
 
 /// Hands writes to the thread, which ends when this is dropped.
@@ -127,7 +137,8 @@ impl Disk {
             it.log.sync_data()
         });
         for flushed in group.flushed {
-            let result = result.as_ref().copied().map_err(|it| io::Error::new(it.kind(), it.to_string()));
+            let result =
+                result.as_ref().copied().map_err(|it| io::Error::new(it.kind(), it.to_string()));
             flushed.io_completed(result);
         }
     }

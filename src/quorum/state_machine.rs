@@ -50,8 +50,7 @@ impl StateMachine {
     fn read_snapshot(&self) -> io::Result<Option<Snapshot>> {
         let path = self.files.snapshot();
         let Some(bytes) = Files::read(&path)? else { return Ok(None) };
-        let stored: StoredSnapshot =
-            frame::decode_one(&bytes).map_err(|it| damaged(&path, &it))?;
+        let stored: StoredSnapshot = frame::decode_one(&bytes).map_err(|it| damaged(&path, &it))?;
         Ok(Some(Snapshot { meta: stored.meta(), snapshot: stored.records }))
     }
 

@@ -16,7 +16,9 @@ use crate::metadata::MetadataRecord;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum LogFrame {
     /// Entries up to and including this one are in the snapshot.
-    Start { purged: Option<StoredId> },
+    Start {
+        purged: Option<StoredId>,
+    },
     Entries(Vec<StoredEntry>),
 }
 
@@ -162,16 +164,12 @@ mod tests {
 
     #[test]
     fn entries_come_back_from_their_stored_form() {
-        let members = StoredMembers {
-            voters: vec![[1].into()],
-            addresses: [(1, String::new())].into(),
-        };
+        let members =
+            StoredMembers { voters: vec![[1].into()], addresses: [(1, String::new())].into() };
         let records = vec![MetadataRecord::Cluster { cluster_id: "c".into() }];
-        for payload in [
-            StoredPayload::Blank,
-            StoredPayload::Records(records),
-            StoredPayload::Members(members),
-        ] {
+        for payload in
+            [StoredPayload::Blank, StoredPayload::Records(records), StoredPayload::Members(members)]
+        {
             let stored = StoredEntry { id: id(9), payload };
             assert_eq!(StoredEntry::from(&Entry::from(stored.clone())), stored);
         }

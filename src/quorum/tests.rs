@@ -114,8 +114,7 @@ async fn a_caller_that_goes_away_does_not_let_the_next_one_decide_on_an_old_imag
     }
     let before = quorum.change(|it| Ok::<_, Infallible>(Decision::response(it.next_producer_id)));
     let before = before.await.unwrap().unwrap();
-    let block =
-        quorum.change(crate::controller::allocate_producer_ids).await.unwrap().unwrap();
+    let block = quorum.change(crate::controller::allocate_producer_ids).await.unwrap().unwrap();
     assert_eq!(block.start, before);
 }
 
@@ -219,4 +218,38 @@ async fn a_folder_in_use_or_of_another_node_is_refused() {
     let killed = copy(dir.path());
     let error = Quorum::start(killed.path().to_owned(), BrokerId(2)).await.err().unwrap();
     assert!(error.to_string().contains("belongs to node [1]"), "{error}");
+}
+
+/// What openraft and Klamm log from WARN up.
+#[derive(Clone, Default)]
+struct Warnings(std::sync::Arc<std::sync::Mutex<Vec<u8>>>);
+
+impl std::io::Write for Warnings {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn a_normal_life_logs_no_warning() {
+    let warnings = Warnings::default();
+    let writer = warnings.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::WARN)
+        .with_writer(move || writer.clone())
+        .finish();
+    let _guard = tracing::subscriber::set_default(subscriber);
+    let dir = tempfile::tempdir().unwrap();
+    for name in ["a", "b"] {
+        let quorum = start(dir.path()).await;
+        set(&quorum, name).await;
+        quorum.shutdown().await.unwrap();
+    }
+    let text = String::from_utf8(warnings.0.lock().unwrap().clone()).unwrap();
+    assert_eq!(text, "");
 }

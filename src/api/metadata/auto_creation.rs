@@ -33,9 +33,10 @@ pub(super) async fn create_missing(change: &MetadataChange<'_>, asked: &[Asked])
     }
     // They have no hooks of their own, so that it does not matter which plugins are loaded.
     let results = change.create_topics(&LoadedPlugins::default(), &topics).await;
-    let failures = topics.into_iter().zip(results).filter_map(|(topic, result)| {
-        Some((topic.name, code(result.err()?.code)))
-    });
+    let failures = topics
+        .into_iter()
+        .zip(results)
+        .filter_map(|(topic, result)| Some((topic.name, code(result.err()?.code))));
     failures.collect()
 }
 

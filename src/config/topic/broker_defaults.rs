@@ -11,9 +11,10 @@ pub fn read_broker_default(
     value: &str,
 ) -> Option<Result<(&'static str, String), String>> {
     let (definition, synonym) = find(key)?;
-    Some(convert(synonym, value).and_then(|value| {
-        validate(definition.name, &value).map(|()| (definition.name, value))
-    }))
+    Some(
+        convert(synonym, value)
+            .and_then(|value| validate(definition.name, &value).map(|()| (definition.name, value))),
+    )
 }
 
 /// The settings that [`read_broker_default`] knows.

@@ -30,7 +30,10 @@ pub enum Check {
     /// The default and no other value, for this reason.
     Only(&'static str),
     /// One of `built`; for `planned` the answer says what would do today.
-    Built { built: &'static [&'static str], planned: &'static [&'static str] },
+    Built {
+        built: &'static [&'static str],
+        planned: &'static [&'static str],
+    },
     /// The name of a plugin, or empty.
     Plugin,
     /// Names of plugins.
@@ -75,9 +78,7 @@ fn check_type(kind: ConfigType, value: &str) -> Result<(), String> {
         }
         ConfigType::Int => number(value.parse::<i32>().is_ok(), "INT"),
         ConfigType::Long => number(value.parse::<i64>().is_ok(), "LONG"),
-        ConfigType::Double => {
-            number(value.parse::<f64>().is_ok_and(f64::is_finite), "DOUBLE")
-        }
+        ConfigType::Double => number(value.parse::<f64>().is_ok_and(f64::is_finite), "DOUBLE"),
         ConfigType::Boolean | ConfigType::String | ConfigType::List => Ok(()),
     }
 }
@@ -108,16 +109,17 @@ fn check_value(definition: &Definition, value: &str) -> Result<(), String> {
         Check::OneOf(known) if !known.contains(&value) => {
             Err(format!("String must be one of: {}", known.join(", ")))
         }
-        Check::ListOf(known) if items().next().is_none() || items().any(|it| !known.contains(&it)) => {
+        Check::ListOf(known)
+            if items().next().is_none() || items().any(|it| !known.contains(&it)) =>
+        {
             Err(format!("String must be one of: {}", known.join(", ")))
         }
         Check::Only(reason) if value != definition.default => {
             Err(format!("{reason}; only {} is accepted", definition.default))
         }
-        Check::Built { built, planned } if planned.contains(&value) => Err(format!(
-            "{value} is not built yet; what is: {}",
-            built.join(", ")
-        )),
+        Check::Built { built, planned } if planned.contains(&value) => {
+            Err(format!("{value} is not built yet; what is: {}", built.join(", ")))
+        }
         Check::Built { built, .. } if !built.contains(&value) => {
             Err(format!("String must be one of: {}", built.join(", ")))
         }

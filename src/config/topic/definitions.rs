@@ -38,8 +38,7 @@ const fn hours(name: &'static str) -> Synonym {
 }
 
 const NO_TIERED_STORAGE: &str = "tiered storage is not served";
-const NO_FORCED_FLUSH: &str =
-    "a log is fsynced when a segment is rolled and at shutdown; durability comes from replicas, as in Kafka's default";
+const NO_FORCED_FLUSH: &str = "a log is fsynced when a segment is rolled and at shutdown; durability comes from replicas, as in Kafka's default";
 const FOREVER: &str = "9223372036854775807";
 const CODECS: &[&str] = &["uncompressed", "zstd", "lz4", "snappy", "gzip", "producer"];
 

@@ -62,9 +62,8 @@ pub fn effective_configs(
     own: &TopicConfigs,
 ) -> Vec<EffectiveConfig> {
     let layers = Layers::new(config, topic, own);
-    let is_shown = |it: &&Definition| {
-        !it.name.starts_with("internal.") || own.contains_key(it.name)
-    };
+    let is_shown =
+        |it: &&Definition| !it.name.starts_with("internal.") || own.contains_key(it.name);
     let mut configs: Vec<_> = DEFINITIONS
         .iter()
         .filter(is_shown)

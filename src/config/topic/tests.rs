@@ -74,8 +74,11 @@ fn values_are_listed_from_the_one_in_effect_to_the_default() {
     let own = configs(&[("retention.ms", "1")]);
     let effective = effective_configs(&node(), &"t".into(), &own);
     let retention = effective.iter().find(|it| it.definition.name == "retention.ms").unwrap();
-    let values: Vec<_> =
-        retention.values.iter().map(|it| (it.name.as_str(), it.value.as_str(), it.source)).collect();
+    let values: Vec<_> = retention
+        .values
+        .iter()
+        .map(|it| (it.name.as_str(), it.value.as_str(), it.source))
+        .collect();
     assert_eq!(
         values,
         [

@@ -111,8 +111,7 @@ fn many_topics_of_one_request_are_bounded_together() {
 fn names_that_exist_or_collide_or_come_twice_are_refused() {
     let mut image = cluster(1);
     create(&mut image, &[new_topic("a.b")]);
-    let results =
-        create(&mut image, &["a.b", "a_b", "x_y", "x.y", "dup", "dup"].map(new_topic));
+    let results = create(&mut image, &["a.b", "a_b", "x_y", "x.y", "dup", "dup"].map(new_topic));
     let collides = |name: &str, other: &str| {
         Err(ControllerError::InvalidTopic(format!(
             "Topic '{name}' collides with existing topic: {other}"
@@ -169,8 +168,7 @@ fn assignments_are_taken_as_they_are() {
     let mut image = cluster(3);
     let results = create(&mut image, &[assigned(&[(1, &[3, 1]), (0, &[2, 3])])]);
     assert_eq!(results[0].as_ref().map(|it| it.replication_factor), Ok(2));
-    let leaders: Vec<_> =
-        image.topic("t").unwrap().partitions.iter().map(|it| it.leader).collect();
+    let leaders: Vec<_> = image.topic("t").unwrap().partitions.iter().map(|it| it.leader).collect();
     assert_eq!(leaders, [Some(BrokerId(2)), Some(BrokerId(3))]);
 }
 
@@ -231,10 +229,8 @@ fn partitions_are_added_and_never_taken() {
 fn the_internal_topics_can_be_created() {
     let mut image = cluster(1);
     let config = crate::config::Config::default();
-    let topics = [
-        crate::controller::offsets_topic(&config, id(1)),
-        crate::controller::alerts_topic(id(2)),
-    ];
+    let topics =
+        [crate::controller::offsets_topic(&config, id(1)), crate::controller::alerts_topic(id(2))];
     let results = create(&mut image, &topics);
     assert!(results.iter().all(Result::is_ok), "{results:?}");
     assert_eq!(image.topic("__consumer_offsets").unwrap().partitions.len(), 50);
