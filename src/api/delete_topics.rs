@@ -81,7 +81,9 @@ type Deleted = Result<(TopicName, TopicId), ControllerError>;
 /// Finds what is asked for in the image that is decided on: a name means what it means then.
 fn decide(image: &MetadataImage, asked: &[Asked]) -> Decision<MetadataRecord, Vec<Deleted>> {
     let mut times = BTreeMap::new();
-    asked.iter().for_each(|it| *times.entry(it).or_insert(0) += 1);
+    for it in asked {
+        *times.entry(it).or_insert(0) += 1;
+    }
     let mut found: Vec<Deleted> = asked
         .iter()
         .map(|it| if times.get(it) == Some(&1) { find(image, it) } else { Err(twice(it)) })
@@ -110,7 +112,9 @@ fn twice(asked: &Asked) -> ControllerError {
 /// A topic that is named by its name and again by its id is refused both times.
 fn refuse_same_topic(found: &mut [Deleted]) {
     let mut times = BTreeMap::new();
-    found.iter().flatten().for_each(|(_, id)| *times.entry(*id).or_insert(0) += 1);
+    for (_, id) in found.iter().flatten() {
+        *times.entry(*id).or_insert(0) += 1;
+    }
     for it in found {
         if it.as_ref().is_ok_and(|(_, id)| times.get(id) != Some(&1)) {
             *it = Err(ControllerError::InvalidRequest(

@@ -29,6 +29,7 @@ pub const VERSIONS: RangeInclusive<i16> = 0..=2;
 const BROKERS: i8 = 1;
 const CONTROLLERS: i8 = 2;
 
+#[expect(clippy::unused_async, reason = "every handler is called alike")]
 pub async fn handle(
     rooms: &Rooms,
     context: &Context,

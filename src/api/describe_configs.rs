@@ -39,6 +39,7 @@ use crate::{
 /// The versions Klamm answers.
 pub const VERSIONS: RangeInclusive<i16> = 1..=4;
 
+#[expect(clippy::unused_async, reason = "every handler is called alike")]
 pub async fn handle(
     rooms: &Rooms,
     context: &Context,

@@ -37,6 +37,8 @@ pub mod produce;
 mod refusal;
 mod requests;
 pub mod sync_group;
+#[cfg(test)]
+mod test_node;
 
 use std::{ops::RangeInclusive, sync::Arc};
 
