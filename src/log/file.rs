@@ -99,8 +99,12 @@ pub(crate) struct RealDisk;
 
 impl Disk for RealDisk {
     fn open(&self, path: &Path) -> io::Result<Arc<dyn File>> {
-        let file =
-            fs::OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
+        let file = fs::OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(path)?;
         Ok(Arc::new(file))
     }
 

@@ -7,15 +7,9 @@ use tokio::{sync::watch, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Assignor, HookKind, Partitioner, PluginStatus, Transform,
-    directory::Changes,
-    engine::PluginEngine,
-    guests::Guests,
-    limits::Limits,
-    load::Loader,
-    metrics::PluginMetrics,
-    registry::Registry,
-    watch::Keeper,
+    Assignor, HookKind, Partitioner, PluginStatus, Transform, directory::Changes,
+    engine::PluginEngine, guests::Guests, limits::Limits, load::Loader, metrics::PluginMetrics,
+    registry::Registry, watch::Keeper,
 };
 use crate::{
     base::PluginName,

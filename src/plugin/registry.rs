@@ -241,7 +241,10 @@ impl Slot {
         health.call_error = None;
         if health.quarantine.succeeded() {
             self.metrics.set_quarantined(false);
-            tracing::info!(plugin = self.name.as_str(), "plugin answers again: its quarantine ends");
+            tracing::info!(
+                plugin = self.name.as_str(),
+                "plugin answers again: its quarantine ends"
+            );
         }
     }
 

@@ -64,7 +64,11 @@ impl ReplicaManager {
         let dirs = config.log.dirs.iter().map(|it| open(it.as_path())).collect::<Result<_, _>>()?;
         let count = Gauge::default();
         metrics.register(|it| {
-            it.register("klamm_partitions", "Partitions with a replica on this node", count.clone());
+            it.register(
+                "klamm_partitions",
+                "Partitions with a replica on this node",
+                count.clone(),
+            );
         });
         Ok(Arc::new(Self {
             config: Arc::clone(config),
@@ -116,8 +120,7 @@ impl ReplicaManager {
         topic_partition: &TopicPartition,
         current_leader_epoch: Option<LeaderEpoch>,
     ) -> Result<Arc<Partition>, ReplicaError> {
-        let partition =
-            self.find(topic_partition).ok_or(ReplicaError::UnknownTopicOrPartition)?;
+        let partition = self.find(topic_partition).ok_or(ReplicaError::UnknownTopicOrPartition)?;
         if !partition.is_leader() {
             return Err(ReplicaError::NotLeader);
         }
@@ -240,7 +243,8 @@ impl ReplicaManager {
                 Err(error) => dir.health.take_offline(&error),
             }
         }
-        let count = |dir: &Arc<LogDir>| kept.values().filter(|it| Arc::ptr_eq(&it.dir, dir)).count();
+        let count =
+            |dir: &Arc<LogDir>| kept.values().filter(|it| Arc::ptr_eq(&it.dir, dir)).count();
         let mut counts: Vec<_> = self.dirs.iter().map(count).collect();
         new.iter()
             .filter_map(|wanted| {
