@@ -1,15 +1,83 @@
-//! `Fetch`.
+//! `Fetch` (key 1), versions 4 to 18.
+//!
+//! Reads committed batches, waiting for more where the client asks for it. Served by the partition's leader.
+//!
+//! | version | adds                                                     | source           |
+//! |---------|----------------------------------------------------------|------------------|
+//! | 4       | isolation level                                          | KIP-98           |
+//! | 5       | the log's start offset                                   | KIP-107          |
+//! | 7       | fetch sessions                                           | KIP-227          |
+//! | 9       | the client's leader epoch, to fence                      | KIP-320          |
+//! | 11      | the client's rack (always answered by the leader)        | KIP-392          |
+//! | 12      | flexible encoding, diverging epochs                      | KIP-482, KIP-595 |
+//! | 13      | topics by id                                             | KIP-516          |
+//! | 15      | the follower's state in a field of its own               | KIP-903          |
+//! | 16      | where the leader is now, with its address                | KIP-951          |
+//! | 17, 18  | fields of followers only                                 | KIP-853, KIP-1166|
+//!
+//! Not served: fetches of followers as such (they are answered like consumers), reading from other replicas than the
+//! leader.
+
+mod answer;
+mod request;
+mod session;
+mod session_cache;
 
 use std::ops::RangeInclusive;
 
 use kafka_protocol::messages::{FetchRequest, FetchResponse};
 
+use self::{
+    request::{Asked, Target},
+    session::SessionRequest,
+};
+pub use session_cache::FetchSessions;
+
 use super::{Context, Rooms};
+use crate::{
+    base::ErrorCode,
+    metadata::MetadataImage,
+    replica::{FetchPartition, FetchedPartition},
+    telemetry::now,
+};
 
 /// The versions Klamm answers.
 pub const VERSIONS: RangeInclusive<i16> = 4..=18;
 
 pub async fn handle(rooms: &Rooms, context: &Context, request: FetchRequest) -> FetchResponse {
-    let _ = (rooms, context, request);
-    todo!()
+    let sessions = &rooms.fetch_sessions;
+    let limits = request::limits(&request);
+    let asked = SessionRequest::of(&request, context.api_version);
+    let fetch = match sessions.begin(asked, now()) {
+        Ok(fetch) => fetch,
+        Err(error) => return FetchResponse::default().with_error_code(error.code()),
+    };
+    let image = rooms.quorum.image();
+    let resolved: Vec<_> = fetch.partitions.iter().map(|it| resolve(&image, it)).collect();
+    let readable = resolved.iter().flatten().cloned().collect();
+    let mut read = rooms.replicas.fetch(limits.with(readable)).await.into_iter();
+    let answers = fetch.partitions.iter().zip(resolved).map(|((target, _), resolved)| {
+        let result = resolved.and_then(|_| read.next().ok_or(ErrorCode::UnknownServerError));
+        let data = answer::partition(target, result, limits.isolation);
+        (target.clone(), data)
+    });
+    let answers = answers.collect();
+    match sessions.finish(&fetch, answers, now()) {
+        Ok((session_id, answers)) => answer::response(session_id, answers, &image, context),
+        Err(error) => FetchResponse::default().with_error_code(error.code()),
+    }
+}
+
+/// What to read, if the topic is known.
+fn resolve(
+    image: &MetadataImage,
+    (target, asked): &(Target, Asked),
+) -> Result<FetchPartition, ErrorCode> {
+    Ok(FetchPartition {
+        topic_partition: target.topic_partition(image)?,
+        fetch_offset: asked.fetch_offset,
+        max_bytes: asked.max_bytes,
+        current_leader_epoch: asked.current_leader_epoch,
+        last_fetched_epoch: asked.last_fetched_epoch,
+    })
 }

@@ -94,6 +94,10 @@ impl LeaderEpochs {
         self.starts.last().map(|it| it.epoch)
     }
 
+    pub(super) fn earliest(&self) -> Option<LeaderEpoch> {
+        self.starts.first().map(|it| it.epoch)
+    }
+
     /// As Kafka's `LeaderEpochFileCache.endOffsetFor`: the largest epoch at or below the one asked for, and where
     /// the next one begins.
     pub(super) fn end_offset_for(

@@ -174,6 +174,11 @@ impl Log {
         self.writer.lock().epochs.latest()
     }
 
+    /// Of the first record that the log holds.
+    pub fn earliest_epoch(&self) -> Option<LeaderEpoch> {
+        self.writer.lock().epochs.earliest()
+    }
+
     pub fn log_start_offset(&self) -> Offset {
         Offset(self.log_start.load(Ordering::Acquire))
     }

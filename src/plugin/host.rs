@@ -106,7 +106,7 @@ impl PluginHost {
         Ok(status)
     }
 
-    /// Counts loads and unloads; changes after each.
+    /// Counts loads, good and bad, and unloads; changes after each.
     pub fn watch(&self) -> watch::Receiver<u64> {
         self.registry.watch()
     }

@@ -43,7 +43,6 @@ const NICENESS: i32 = 10;
 pub(super) struct Loaded {
     /// Told apart by this, also when the same file was loaded twice.
     pub(super) id: u64,
-    pub(super) name: PluginName,
     pub(super) sha256: String,
     pub(super) source: PluginSource,
     pub(super) description: Description,
@@ -157,7 +156,6 @@ pub(super) fn load(
     let loaded = Loaded {
         id: next_id(),
         description: describe(engine, &compiled, &request, &log, started)?,
-        name: request.name,
         sha256,
         source: request.source,
         on_failure,

@@ -10,16 +10,13 @@ use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 use prometheus_client::metrics::gauge::Gauge;
 
-use super::{
-    Partition, ReplicaError,
-    partition::{Role, now},
-};
+use super::{Partition, ReplicaError, partition::Role};
 use crate::{
     base::{LeaderEpoch, TopicId, TopicName, TopicPartition},
     config::{Config, LogConfig, TopicConfig, TopicConfigs},
     log::{LogDir, LogSettings},
     metadata::{MetadataImage, PartitionImage, TopicImage},
-    telemetry::Metrics,
+    telemetry::{Metrics, now},
 };
 
 /// Logs are opened and closed by so many threads at once: each waits for the disk most of the time.
@@ -40,6 +37,8 @@ pub struct ReplicaManager {
     config: Arc<Config>,
     dirs: Vec<Arc<LogDir>>,
     partitions: ArcSwap<Partitions>,
+    /// The image that was applied last.
+    image: ArcSwap<MetadataImage>,
     /// Held by whoever changes the set of partitions.
     changing: Mutex<()>,
     count: Gauge<i64, AtomicI64>,
@@ -74,6 +73,7 @@ impl ReplicaManager {
             config: Arc::clone(config),
             dirs,
             partitions: ArcSwap::default(),
+            image: ArcSwap::default(),
             changing: Mutex::new(()),
             count,
         }))
@@ -112,6 +112,7 @@ impl ReplicaManager {
             kept.extend(self.open_all(new, &kept));
             self.publish(kept);
         }
+        self.image.store(Arc::clone(image));
     }
 
     /// The partition, if this node leads it and the caller's epoch (if any) is the current one.
@@ -136,10 +137,9 @@ impl ReplicaManager {
         self.find(topic_partition).map(|it| it.topic_id)
     }
 
-    /// Partitions that a topic has; 0 for one that does not exist.
+    /// Partitions that a topic has in the image that was applied last, wherever they are; 0 for one that does not exist.
     pub fn partition_count(&self, topic: &TopicName) -> u32 {
-        let _ = topic;
-        todo!()
+        self.image.load().topic(topic.as_str()).map_or(0, |it| it.partitions.len() as u32)
     }
 
     /// Every partition of this node, sorted.

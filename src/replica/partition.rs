@@ -2,7 +2,7 @@
 
 use std::{
     sync::Arc,
-    time::{Duration, Instant, SystemTime},
+    time::{Duration, Instant},
 };
 
 use arc_swap::ArcSwap;
@@ -11,9 +11,10 @@ use tokio::sync::watch;
 
 use super::{ReplicaError, byte_rate::ByteRate, isr::Isr, purgatory::Purgatory};
 use crate::{
-    base::{BrokerId, LeaderEpoch, Offset, TimestampMs, TopicId, TopicPartition},
+    base::{BrokerId, LeaderEpoch, Offset, TopicId, TopicPartition},
     config::TopicConfig,
     log::{AppendContext, Appended, Log},
+    telemetry::now,
     wire::record_batch::Batch,
 };
 
@@ -204,10 +205,4 @@ impl Partition {
             rises
         });
     }
-}
-
-/// The time by this machine's clock.
-pub(super) fn now() -> TimestampMs {
-    let since_epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    TimestampMs(i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX))
 }

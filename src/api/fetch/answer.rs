@@ -1,0 +1,143 @@
+//! A fetch's answer. A field is set only in versions that have it: the codec refuses others.
+
+use std::collections::BTreeSet;
+
+use bytes::Bytes;
+use kafka_protocol::{
+    messages::{
+        BrokerId as WireBrokerId, FetchResponse,
+        fetch_response::{
+            EpochEndOffset, FetchableTopicResponse, LeaderIdAndEpoch, NodeEndpoint, PartitionData,
+        },
+    },
+    protocol::StrBytes,
+};
+
+use super::{
+    FetchedPartition,
+    request::{Target, Topic},
+};
+use crate::{
+    api::Context,
+    base::{BrokerId, ErrorCode},
+    metadata::MetadataImage,
+    replica::{FetchedData, Isolation},
+};
+
+/// From this version on, an answer tells who leads where this node does not (KIP-951).
+const LEADERS_SINCE: i16 = 16;
+
+/// One partition's answer.
+pub(super) fn partition(
+    target: &Target,
+    result: Result<FetchedPartition, ErrorCode>,
+    isolation: Isolation,
+) -> PartitionData {
+    let read = result.and_then(|it| it.result.map_err(ErrorCode::from));
+    let read = read.and_then(|it| check_id(target, it));
+    match read {
+        Ok(read) => data(target.partition, read, isolation),
+        Err(error) => PartitionData::default()
+            .with_partition_index(target.partition)
+            .with_error_code(error.code())
+            .with_high_watermark(-1)
+            .with_aborted_transactions(None)
+            .with_records(Some(Bytes::new())),
+    }
+}
+
+/// The topic may have been made anew under its name between the look-up and the read.
+fn check_id(target: &Target, read: FetchedData) -> Result<FetchedData, ErrorCode> {
+    match target.topic {
+        Topic::Id(id) if id != read.partition.topic_id => Err(ErrorCode::InconsistentTopicId),
+        _ => Ok(read),
+    }
+}
+
+fn data(partition: i32, read: FetchedData, isolation: Isolation) -> PartitionData {
+    let aborted = match isolation {
+        Isolation::ReadUncommitted => None,
+        Isolation::ReadCommitted => Some(Vec::new()),
+    };
+    let diverging = read.diverging_epoch.map_or_else(EpochEndOffset::default, |(epoch, end)| {
+        // Only asked for from version 12 on, which has the field.
+        EpochEndOffset::default().with_epoch(epoch.0).with_end_offset(end.0)
+    });
+    PartitionData::default()
+        .with_partition_index(partition)
+        .with_high_watermark(read.high_watermark.0)
+        .with_last_stable_offset(read.last_stable_offset.0)
+        .with_log_start_offset(read.log_start_offset.0)
+        .with_diverging_epoch(diverging)
+        .with_aborted_transactions(aborted)
+        .with_records(Some(read.records))
+}
+
+/// The whole answer; neighbours of one topic share its entry.
+pub(super) fn response(
+    session_id: i32,
+    answers: Vec<(Target, PartitionData)>,
+    image: &MetadataImage,
+    context: &Context,
+) -> FetchResponse {
+    let mut topics: Vec<(Topic, FetchableTopicResponse)> = Vec::new();
+    let mut leaders = BTreeSet::new();
+    for (target, mut data) in answers {
+        if context.api_version >= LEADERS_SINCE {
+            tell_leader(&target, &mut data, image, &mut leaders);
+        }
+        match topics.last_mut().filter(|(topic, _)| *topic == target.topic) {
+            Some((_, topic)) => topic.partitions.push(data),
+            None => {
+                let topic = named(&target.topic).with_partitions(vec![data]);
+                topics.push((target.topic, topic));
+            }
+        }
+    }
+    let endpoints = leaders.into_iter().filter_map(|id| endpoint(id, image, context));
+    FetchResponse::default()
+        .with_session_id(session_id)
+        .with_responses(topics.into_iter().map(|(_, topic)| topic).collect())
+        .with_node_endpoints(endpoints.collect())
+}
+
+fn named(topic: &Topic) -> FetchableTopicResponse {
+    match topic {
+        Topic::Name(name) => FetchableTopicResponse::default()
+            .with_topic(StrBytes::from_string(name.to_string()).into()),
+        Topic::Id(id) => FetchableTopicResponse::default().with_topic_id(id.0),
+    }
+}
+
+fn tell_leader(
+    target: &Target,
+    data: &mut PartitionData,
+    image: &MetadataImage,
+    leaders: &mut BTreeSet<BrokerId>,
+) {
+    let error = ErrorCode::from_code(data.error_code);
+    if !matches!(error, ErrorCode::NotLeaderOrFollower | ErrorCode::FencedLeaderEpoch) {
+        return;
+    }
+    let Ok(key) = target.topic_partition(image) else { return };
+    let partition = image.partition(key.topic.as_str(), key.partition);
+    if let Some((leader, epoch)) = partition.and_then(|it| Some((it.leader?, it.leader_epoch))) {
+        leaders.insert(leader);
+        data.current_leader = LeaderIdAndEpoch::default()
+            .with_leader_id(WireBrokerId(leader.0))
+            .with_leader_epoch(epoch.0);
+    }
+}
+
+/// A broker's address on the listener that the client came in by.
+fn endpoint(id: BrokerId, image: &MetadataImage, context: &Context) -> Option<NodeEndpoint> {
+    let broker = image.brokers.get(&id)?;
+    let listener = broker.listeners.iter().find(|it| *it.name == *context.listener)?;
+    Some(
+        NodeEndpoint::default()
+            .with_node_id(WireBrokerId(id.0))
+            .with_host(StrBytes::from_string(listener.host.clone()))
+            .with_port(i32::from(listener.port))
+            .with_rack(broker.rack.clone().map(StrBytes::from_string)),
+    )
+}

@@ -1,0 +1,59 @@
+//! Takes each new metadata image to the rooms that act on it, one at a time, and tells who waits for it.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    metadata::MetadataImage, produce::Produce, replica::ReplicaManager, telemetry::Metrics,
+};
+
+/// Applies images until `stop`. `published` then holds the version that this node acts by.
+pub(super) async fn run(
+    mut images: watch::Receiver<Arc<MetadataImage>>,
+    replicas: Arc<ReplicaManager>,
+    produce: Arc<Produce>,
+    published: watch::Sender<u64>,
+    stop: CancellationToken,
+) {
+    loop {
+        let image = images.borrow_and_update().clone();
+        if image.version > *published.borrow() {
+            let (version, replicas) = (image.version, replicas.clone());
+            // Opening logs is disk work.
+            if tokio::task::spawn_blocking(move || replicas.apply(&image)).await.is_err() {
+                tracing::error!(version, "applying the metadata image has panicked");
+            }
+            produce.forget_removed();
+            published.send_replace(version);
+        }
+        tokio::select! {
+            () = stop.cancelled() => return,
+            changed = images.changed() => if changed.is_err() { return },
+        }
+    }
+}
+
+/// Applies retention to every log now and then, until `stop`.
+pub(super) async fn retain(
+    replicas: Arc<ReplicaManager>,
+    every: Duration,
+    stop: CancellationToken,
+) {
+    while tokio::time::timeout(every, stop.cancelled()).await.is_err() {
+        let replicas = replicas.clone();
+        if tokio::task::spawn_blocking(move || replicas.retain()).await.is_err() {
+            tracing::error!("applying retention has panicked");
+        }
+    }
+}
+
+/// Registers what is told of the process itself.
+pub(super) fn register_process_metrics(metrics: &Metrics, node_id: i32) {
+    let info = prometheus_client::metrics::info::Info::new(vec![
+        ("version", env!("CARGO_PKG_VERSION").to_owned()),
+        ("node_id", node_id.to_string()),
+    ]);
+    metrics.register(|it| it.register("klamm_build", "The running version", info));
+}

@@ -1,0 +1,5 @@
+//! One broker, asked over its sockets: a module for each API and each promise. One binary, because linking a broker
+//! with its plugins is most of the waiting.
+
+mod hostile_frames;
+mod support;
