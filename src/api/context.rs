@@ -62,6 +62,20 @@ pub struct Context {
     pub listener: Arc<str>,
 }
 
+#[cfg(test)]
+impl Context {
+    /// A request of that version from this machine.
+    pub(super) fn of_version(api_version: i16) -> Self {
+        Self {
+            api_version,
+            client_id: "client".into(),
+            client_host: std::net::Ipv4Addr::LOCALHOST.into(),
+            connection_id: 1,
+            listener: "PLAINTEXT".into(),
+        }
+    }
+}
+
 /// The connection that a request came by.
 #[derive(Clone, Debug)]
 pub struct Client {
