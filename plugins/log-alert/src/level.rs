@@ -1,10 +1,12 @@
 //! How bad a line says it is. The many spellings of real logs fold into thirteen levels, ordered from
 //! harmless to worst; the scales of numbers are folded here as well, so that no layout knows names.
 
+use klamm_plugin::transform::Severity;
+
 /// A level, in the spelling that settings and labels use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
-pub enum Level {
+pub(crate) enum Level {
     Trace,
     Debug,
     Info,
@@ -20,17 +22,8 @@ pub enum Level {
     Panic,
 }
 
-/// What an alert's reader has to do about it; the broker's own four steps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Severity {
-    Info,
-    Warning,
-    Error,
-    Critical,
-}
-
 /// Every level in order, with its canonical name.
-pub const LEVELS: [(Level, &str); 13] = [
+pub(crate) const LEVELS: [(Level, &str); 13] = [
     (Level::Trace, "TRACE"),
     (Level::Debug, "DEBUG"),
     (Level::Info, "INFO"),
@@ -72,14 +65,14 @@ fn spellings(first: u8) -> &'static [(&'static str, Level)] {
 
 impl Level {
     /// The level that a whole word names, in any case. Single letters are [`Level::lettered`].
-    pub fn named(word: &[u8]) -> Option<Self> {
+    pub(crate) fn named(word: &[u8]) -> Option<Self> {
         let first = word.first()?.to_ascii_uppercase();
         let same = |(name, _): &&(&str, Self)| name.as_bytes().eq_ignore_ascii_case(word);
         spellings(first).iter().find(same).map(|(_, level)| *level)
     }
 
     /// The level of a single upper-case letter: glog, logcat, MongoDB, Ruby.
-    pub const fn lettered(letter: u8) -> Option<Self> {
+    pub(crate) const fn lettered(letter: u8) -> Option<Self> {
         Some(match letter {
             b'V' | b'T' => Self::Trace,
             b'D' => Self::Debug,
@@ -95,7 +88,7 @@ impl Level {
 
     /// Syslog's severities, RFC 5424: 0 (emergency) to 7 (debug). Larger numbers keep their last three bits, as
     /// `<PRI>` holds the facility above them.
-    pub const fn syslog(number: u32) -> Self {
+    pub(crate) const fn syslog(number: u32) -> Self {
         match number % 8 {
             0 => Self::Emergency,
             1 => Self::Alert,
@@ -109,7 +102,7 @@ impl Level {
     }
 
     /// A number under a key like `level`: 0 to 7 is syslog's scale, 10 and more that of bunyan and pino.
-    pub const fn numbered(number: u32) -> Option<Self> {
+    pub(crate) const fn numbered(number: u32) -> Option<Self> {
         Some(match number {
             0..=7 => Self::syslog(number),
             10..=19 => Self::Trace,
@@ -123,7 +116,7 @@ impl Level {
     }
 
     /// Python's `levelno`: 10 (debug) to 50 (critical).
-    pub const fn python(number: u32) -> Option<Self> {
+    pub(crate) const fn python(number: u32) -> Option<Self> {
         Some(match number {
             1..=9 => Self::Trace,
             10..=19 => Self::Debug,
@@ -136,7 +129,7 @@ impl Level {
     }
 
     /// OpenTelemetry's `SeverityNumber`: 1 (trace) to 24 (fatal).
-    pub const fn open_telemetry(number: u32) -> Option<Self> {
+    pub(crate) const fn open_telemetry(number: u32) -> Option<Self> {
         Some(match number {
             1..=4 => Self::Trace,
             5..=8 => Self::Debug,
@@ -148,43 +141,48 @@ impl Level {
         })
     }
 
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         LEVELS.iter().find(|(level, _)| *level == self).map_or("", |(_, name)| name)
     }
 
-    pub const fn severity(self) -> Severity {
+    pub(crate) const fn severity(self) -> Severity {
         match self {
             Self::Trace | Self::Debug | Self::Info | Self::Notice => Severity::Info,
             Self::Warning => Severity::Warning,
             Self::Error | Self::Severe | Self::Failure => Severity::Error,
-            Self::Critical | Self::Fatal | Self::Alert | Self::Emergency | Self::Panic => Severity::Critical,
+            Self::Critical | Self::Fatal | Self::Alert | Self::Emergency | Self::Panic => {
+                Severity::Critical
+            }
         }
     }
 
     /// From the byte that [`Level`] is cast to; for state that the host has kept.
-    pub fn from_byte(byte: u8) -> Option<Self> {
+    pub(crate) fn from_byte(byte: u8) -> Option<Self> {
         LEVELS.get(usize::from(byte)).map(|(level, _)| *level)
     }
 }
 
 /// The levels that raise alerts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LevelSet(u16);
+pub(crate) struct LevelSet(u16);
 
 impl LevelSet {
-    pub const EMPTY: Self = Self(0);
+    pub(crate) const EMPTY: Self = Self(0);
 
     /// `least` and everything worse.
-    pub fn from(least: Level) -> Self {
-        LEVELS.iter().filter(|(level, _)| *level >= least).fold(Self::EMPTY, |set, (level, _)| set.with(*level))
+    pub(crate) fn from(least: Level) -> Self {
+        LEVELS
+            .iter()
+            .filter(|(level, _)| *level >= least)
+            .fold(Self::EMPTY, |set, (level, _)| set.with(*level))
     }
 
     #[must_use]
-    pub const fn with(self, level: Level) -> Self {
+    pub(crate) const fn with(self, level: Level) -> Self {
         Self(self.0 | 1 << level as u8)
     }
 
-    pub const fn contains(self, level: Level) -> bool {
+    pub(crate) const fn contains(self, level: Level) -> bool {
         self.0 & 1 << level as u8 != 0
     }
 }

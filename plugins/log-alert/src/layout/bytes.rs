@@ -52,7 +52,20 @@ pub(crate) fn after_blank(line: &[u8], mut at: usize) -> usize {
 pub(crate) const fn ends_word(byte: u8) -> bool {
     matches!(
         byte,
-        0..=b' ' | 0x7f | b'[' | b']' | b'(' | b')' | b'{' | b'}' | b'<' | b'>' | b'|' | b',' | b';' | b'"'
+        0..=b' '
+            | 0x7f
+            | b'['
+            | b']'
+            | b'('
+            | b')'
+            | b'{'
+            | b'}'
+            | b'<'
+            | b'>'
+            | b'|'
+            | b','
+            | b';'
+            | b'"'
     )
 }
 

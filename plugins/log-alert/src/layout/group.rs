@@ -35,7 +35,11 @@ pub(crate) fn at(line: &[u8], at: usize) -> Option<Group<'_>> {
         } else if *byte == close {
             depth -= 1;
             if depth == 0 {
-                return Some(Group { open, content: between(line, at + 1, at + offset), end: at + offset + 1 });
+                return Some(Group {
+                    open,
+                    content: between(line, at + 1, at + offset),
+                    end: at + offset + 1,
+                });
             }
         }
     }
@@ -65,8 +69,10 @@ impl Group<'_> {
     /// Whether the content begins as a date or a time does.
     pub(crate) fn is_stamp(&self) -> bool {
         let content = self.content.trim_ascii();
-        let word = content.split(|byte| matches!(byte, b' ' | b',' | b'[')).next().unwrap_or_default();
-        let is_uptime = !word.is_empty() && word.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');
+        let word =
+            content.split(|byte| matches!(byte, b' ' | b',' | b'[')).next().unwrap_or_default();
+        let is_uptime =
+            !word.is_empty() && word.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');
         classify(word) == Word::Stamp || is_uptime || self.is_calendar(word, content)
     }
 
@@ -87,7 +93,8 @@ fn compound(content: &[u8]) -> Option<Level> {
         let end = start + run(content, start, |byte| !is_mark(byte));
         let part = between(content, start, end);
         if let Some(level) = Level::named(part)
-            && (part.iter().all(u8::is_ascii_uppercase) || is_lone(content, start, end, only_numbers))
+            && (part.iter().all(u8::is_ascii_uppercase)
+                || is_lone(content, start, end, only_numbers))
         {
             return Some(level);
         }
@@ -164,8 +171,19 @@ mod tests {
     #[test]
     fn other_groups_hold_no_level() {
         for text in [
-            "[preauth]", "[main]", "[Error-Handler-1]", "[CardDAVPlugin-ERROR]", "[error handler]", "[lvl=3]",
-            "(error)", "{error}", "[Saw an ERROR here]", "[no error]", "[", "[]", "[ERROR",
+            "[preauth]",
+            "[main]",
+            "[Error-Handler-1]",
+            "[CardDAVPlugin-ERROR]",
+            "[error handler]",
+            "[lvl=3]",
+            "(error)",
+            "{error}",
+            "[Saw an ERROR here]",
+            "[no error]",
+            "[",
+            "[]",
+            "[ERROR",
         ] {
             check(text, None);
         }

@@ -78,7 +78,7 @@ struct Head<'a> {
 /// Reads the level of one line of text.
 pub(crate) fn read(line: &[u8]) -> Line {
     if let Some((level, end)) = syslog::priority(line) {
-        return Line { stamped: true, reading: Some(Reading { level, body: Body::Syslog(end), weak: false }) };
+        return Line { stamped: true, reading: Some(Reading { level, body: Body::Syslog(end) }) };
     }
     if let Some((level, end)) = letter::redis(line) {
         return Line { stamped: true, reading: Some(Reading::text(level, end)) };
@@ -137,13 +137,15 @@ impl<'a> Head<'a> {
         loop {
             let blank = after_blank(self.line, self.at);
             if blank > self.at && gap != Gap::Start && gap != Gap::Separator {
-                let is_column = from(self.line, self.at).starts_with(b"  ") || byte(self.line, self.at) == b'\t';
+                let is_column = from(self.line, self.at).starts_with(b"  ")
+                    || byte(self.line, self.at) == b'\t';
                 gap = if is_column { Gap::Column } else { Gap::Space };
             }
             self.at = blank;
             let marks = run(self.line, self.at, is_mark);
             let ends = is_blank_or_end(byte(self.line, self.at + marks));
-            let is_bar = matches!(byte(self.line, self.at), b'|' | b',' | b';' | b']' | b')' | b'>' | b'}');
+            let is_bar =
+                matches!(byte(self.line, self.at), b'|' | b',' | b';' | b']' | b')' | b'>' | b'}');
             if marks == 0 || !(ends || is_bar) {
                 break;
             }
@@ -207,7 +209,11 @@ impl<'a> Head<'a> {
         }
         let word = content.split(|byte| *byte == b' ').next().unwrap_or_default();
         self.at = end + 1;
-        if classify(word) == Word::Stamp { self.stamp() } else { self.last = Last::Group };
+        if classify(word) == Word::Stamp {
+            self.stamp()
+        } else {
+            self.last = Last::Group
+        };
         Step::Next
     }
 
@@ -251,7 +257,8 @@ impl<'a> Head<'a> {
             return Some(reading);
         }
         let whole = self.at + word.len();
-        let marked = syslog::cisco(word).or_else(|| if self.stamped { syslog::facility(word) } else { None });
+        let marked = syslog::cisco(word)
+            .or_else(|| if self.stamped { syslog::facility(word) } else { None });
         marked.or_else(|| self.segment(word)).map(|level| Reading::text(level, whole))
     }
 
@@ -281,19 +288,22 @@ impl<'a> Head<'a> {
         }
         let is_capital = letters.iter().all(u8::is_ascii_uppercase);
         let level = Level::named(letters).or_else(|| self.one_use(letters, is_capital, next))?;
-        let is_field = if is_capital { self.takes_capitals(next) } else { self.takes_words(letters, next) };
-        let weak = !self.stamped && self.gap == Gap::Start && letters == b"Error";
-        is_field.then_some(Reading { level, body: Body::Text(end), weak })
+        let is_field =
+            if is_capital { self.takes_capitals(next) } else { self.takes_words(letters, next) };
+        is_field.then_some(Reading::text(level, end))
     }
 
     /// Words that name levels before a colon alone: .NET's `fail:`, PostgreSQL's `LOG:` and the lines that belong to
     /// its errors, PHP's `PHP Fatal error:`.
     fn one_use(&self, letters: &[u8], is_capital: bool, next: After) -> Option<Level> {
-        const POSTGRES: [&[u8]; 7] = [b"LOG", b"STATEMENT", b"DETAIL", b"HINT", b"CONTEXT", b"QUERY", b"LOCATION"];
+        const POSTGRES: [&[u8]; 7] =
+            [b"LOG", b"STATEMENT", b"DETAIL", b"HINT", b"CONTEXT", b"QUERY", b"LOCATION"];
         match (next, is_capital) {
             (After::Colon, true) if POSTGRES.contains(&letters) => Some(Level::Info),
             (After::Colon, true) if letters == b"CONFIG" => Some(Level::Info),
-            (After::Colon, false) if letters == b"fail" && self.gap == Gap::Start => Some(Level::Error),
+            (After::Colon, false) if letters == b"fail" && self.gap == Gap::Start => {
+                Some(Level::Error)
+            }
             _ => None,
         }
     }
@@ -301,12 +311,17 @@ impl<'a> Head<'a> {
     /// Whether a word in capitals is a field here.
     fn takes_capitals(&self, next: After) -> bool {
         let before = self.names + self.plain;
-        let is_strong = matches!(next, After::Colon | After::Separator | After::Column | After::Open | After::Bang);
+        let is_strong = matches!(
+            next,
+            After::Colon | After::Separator | After::Column | After::Open | After::Bang
+        );
         let is_name = self.tagged || self.named;
         if before > 0 && next == After::End {
             return false;
         }
-        self.stamped || before == 0 || (before == 1 && (is_strong || is_name || self.last == Last::Pair))
+        self.stamped
+            || before == 0
+            || (before == 1 && (is_strong || is_name || self.last == Last::Pair))
     }
 
     /// Whether a lower-case or capitalised word is a field here: it needs hard edges, as any text holds `error`.
@@ -320,7 +335,9 @@ impl<'a> Head<'a> {
         match next {
             After::Colon => is_own_line || (self.stamped && self.gap == Gap::Column),
             After::Separator | After::Column => is_edge || (self.last == Last::Stamp && is_clear),
-            After::Comma => is_edge && !is_blank_or_end(byte(self.line, self.at + letters.len() + 1)),
+            After::Comma => {
+                is_edge && !is_blank_or_end(byte(self.line, self.at + letters.len() + 1))
+            }
             _ => false,
         }
     }
@@ -342,7 +359,9 @@ impl<'a> Head<'a> {
 
     /// `key=value` and `key: value`.
     fn keyed(&mut self, word: &[u8]) -> Option<Step> {
-        let length = run(word, 0, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-' | b'@'));
+        let length = run(word, 0, |byte| {
+            byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-' | b'@')
+        });
         let key = between(word, 0, length);
         match byte(word, length) {
             b'=' if length > 0 => Some(self.pair(key, self.at + length + 1)),
@@ -383,7 +402,9 @@ impl<'a> Head<'a> {
     fn value(&self, start: usize) -> (&'a [u8], usize) {
         let line = self.line;
         if byte(line, start) != b'"' {
-            let length = run(line, start, |byte| !matches!(byte, 0..=b' ' | b',' | b';' | b']' | b'|' | b')' | b'>'));
+            let length = run(line, start, |byte| {
+                !matches!(byte, 0..=b' ' | b',' | b';' | b']' | b'|' | b')' | b'>')
+            });
             return (between(line, start, start + length), start + length);
         }
         let mut end = start + 1;
@@ -473,11 +494,14 @@ impl<'a> Head<'a> {
     }
 
     const fn found(&self, level: Level, body: Body) -> Step {
-        Step::Found(Reading { level, body, weak: false })
+        Step::Found(Reading { level, body })
     }
 }
 
 /// Marks that separate fields. A dash or star glued to text is part of the text.
 const fn is_mark(byte: u8) -> bool {
-    matches!(byte, b'-' | b'|' | b':' | b',' | b';' | b'=' | b'>' | b'*' | b'~' | b']' | b')' | b'}' | b'.')
+    matches!(
+        byte,
+        b'-' | b'|' | b':' | b',' | b';' | b'=' | b'>' | b'*' | b'~' | b']' | b')' | b'}' | b'.'
+    )
 }

@@ -39,7 +39,8 @@ impl<'a> Iterator for Members<'a> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let start = blank(self.text, self.at);
-        let start = if byte(self.text, start) == b',' { blank(self.text, start + 1) } else { start };
+        let start =
+            if byte(self.text, start) == b',' { blank(self.text, start + 1) } else { start };
         let key_end = string_end(self.text, start)?;
         let colon = blank(self.text, key_end);
         if byte(self.text, colon) != b':' {
@@ -61,7 +62,11 @@ impl<'a> Value<'a> {
             b'"' => {
                 let inner = text.get(1..)?;
                 let closed = string_end(text, 0) == Some(text.len());
-                Self::String(if closed { inner.strip_suffix(b"\"").unwrap_or(inner) } else { inner })
+                Self::String(if closed {
+                    inner.strip_suffix(b"\"").unwrap_or(inner)
+                } else {
+                    inner
+                })
             }
             b'{' => Self::Object(text),
             _ => Self::Other(text),
@@ -83,7 +88,9 @@ pub(crate) fn level(object: &[u8], path: Option<&str>) -> Option<Level> {
 
 fn level_by_key(object: &[u8]) -> Option<Level> {
     members(object).find_map(|(key, value)| match value {
-        Value::Object(log) if key == b"log" => members(log).find_map(|(key, value)| member_level(key, value)),
+        Value::Object(log) if key == b"log" => {
+            members(log).find_map(|(key, value)| member_level(key, value))
+        }
         value => member_level(key, value),
     })
 }
@@ -121,7 +128,9 @@ pub(crate) fn logger(object: &[u8]) -> Option<&[u8]> {
 fn first_of<'a>(object: &'a [u8], names: &[&str]) -> Option<&'a [u8]> {
     let mut best = None;
     for (key, value) in members(object) {
-        let (Some(rank), Value::String(text)) = (names.iter().position(|name| key::is(key, name)), value) else {
+        let (Some(rank), Value::String(text)) =
+            (names.iter().position(|name| key::is(key, name)), value)
+        else {
             continue;
         };
         if best.is_none_or(|(found, _)| rank < found) {

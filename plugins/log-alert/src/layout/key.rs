@@ -45,7 +45,8 @@ const KEYS: [(&str, Scale); 22] = [
 ];
 
 /// Keys of the message, the best first.
-pub(crate) const MESSAGE: [&str; 8] = ["message", "msg", "shortmessage", "m", "event", "log", "mt", "text"];
+pub(crate) const MESSAGE: [&str; 8] =
+    ["message", "msg", "shortmessage", "m", "event", "log", "mt", "text"];
 /// Keys of the logger's name.
 pub(crate) const LOGGER: [&str; 7] =
     ["logger", "loggername", "logname", "name", "component", "target", "sourcecontext"];
@@ -53,7 +54,9 @@ pub(crate) const LOGGER: [&str; 7] =
 /// Whether a key is `plain` but for case and punctuation. `plain` is lower case letters.
 pub(crate) fn is(key: &[u8], plain: &str) -> bool {
     let mut letters = key.iter().filter(|byte| !matches!(byte, b'_' | b'-' | b'.' | b'@' | b' '));
-    plain.bytes().all(|wanted| letters.next().is_some_and(|byte| byte.to_ascii_lowercase() == wanted))
+    plain
+        .bytes()
+        .all(|wanted| letters.next().is_some_and(|byte| byte.to_ascii_lowercase() == wanted))
         && letters.next().is_none()
 }
 
@@ -99,7 +102,9 @@ fn numbered(scale: Scale, number: u32) -> Option<Level> {
 fn bare(value: &[u8]) -> &[u8] {
     const COLOUR: &[u8] = b"\\u001b[";
     let mut value = value.get(after_blank(value, 0)..).unwrap_or_default();
-    if value.len() > COLOUR.len() && value.get(..COLOUR.len()).is_some_and(|head| head.eq_ignore_ascii_case(COLOUR)) {
+    if value.len() > COLOUR.len()
+        && value.get(..COLOUR.len()).is_some_and(|head| head.eq_ignore_ascii_case(COLOUR))
+    {
         let code = run(value, 0, |byte| byte != b'm') + 1;
         value = value.get(code..).unwrap_or_default();
     }
@@ -115,7 +120,16 @@ mod tests {
 
     #[test]
     fn keys_are_compared_without_case_and_punctuation() {
-        for key in ["level", "LEVEL", "log.level", "log_level", "logLevel", "@level", "severity_text", "PRIORITY"] {
+        for key in [
+            "level",
+            "LEVEL",
+            "log.level",
+            "log_level",
+            "logLevel",
+            "@level",
+            "severity_text",
+            "PRIORITY",
+        ] {
             assert!(scale(key.as_bytes()).is_some(), "{key}");
         }
         for key in ["levels", "sublevel", "error", "status", "", "severityx"] {

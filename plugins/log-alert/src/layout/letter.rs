@@ -62,7 +62,11 @@ pub(crate) fn redis(line: &[u8]) -> Option<(Level, usize)> {
         b'.' => Level::Debug,
         _ => return None,
     };
-    if byte(line, end) == b' ' && is_blank_or_end(byte(line, end + 2)) { Some((level, end + 2)) } else { None }
+    if byte(line, end) == b' ' && is_blank_or_end(byte(line, end + 2)) {
+        Some((level, end + 2))
+    } else {
+        None
+    }
 }
 
 #[cfg(test)]
@@ -87,8 +91,14 @@ mod tests {
 
     #[test]
     fn redis_marks_are_no_letters() {
-        assert_eq!(redis(b"1:M 01 Jan 2024 12:00:00.123 # Out of memory").map(|(level, _)| level), Some(Level::Warning));
-        assert_eq!(redis(b"1:M 01 Jan 2024 12:00:00.123 * Ready").map(|(level, _)| level), Some(Level::Notice));
+        assert_eq!(
+            redis(b"1:M 01 Jan 2024 12:00:00.123 # Out of memory").map(|(level, _)| level),
+            Some(Level::Warning)
+        );
+        assert_eq!(
+            redis(b"1:M 01 Jan 2024 12:00:00.123 * Ready").map(|(level, _)| level),
+            Some(Level::Notice)
+        );
         assert_eq!(redis(b"1:M 01 Jan 2024 12:00:00.123 Ready"), None);
         assert_eq!(redis(b"12:00:00 # x"), None);
     }

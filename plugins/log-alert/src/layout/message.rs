@@ -102,11 +102,17 @@ const fn ends_value(byte: u8, quoted: bool) -> bool {
 fn after_fields(rest: &[u8]) -> usize {
     let mut at = 0;
     loop {
-        let marks = run(rest, at, |byte| matches!(byte, b' ' | b'\t' | b'\r' | b':' | b'-' | b'|' | b',' | b';' | b']' | b')' | b'>' | b'!'));
+        let marks = run(rest, at, |byte| {
+            matches!(
+                byte,
+                b' ' | b'\t' | b'\r' | b':' | b'-' | b'|' | b',' | b';' | b']' | b')' | b'>' | b'!'
+            )
+        });
         at = after_blank(rest, at + marks);
         let length = run(rest, at, |byte| !matches!(byte, 0..=b' ' | b']' | b',' | b'|'));
         let word = between(rest, at, at + length);
-        let is_field = matches!(classify(word), Word::Stamp | Word::Number) && word.iter().any(u8::is_ascii_digit);
+        let is_field = matches!(classify(word), Word::Stamp | Word::Number)
+            && word.iter().any(u8::is_ascii_digit);
         if length == 0 || !is_field || is_blank(from(rest, at + length)) {
             return at;
         }
@@ -123,7 +129,10 @@ fn is_blank(rest: &[u8]) -> bool {
 fn logger(text: &[u8]) -> Option<(&[u8], usize)> {
     let mut at = 0;
     while let Some(group) = group::at(text, at) {
-        at = after_blank(text, group.end + run(text, group.end, |byte| matches!(byte, b' ' | b'-' | b'|')));
+        at = after_blank(
+            text,
+            group.end + run(text, group.end, |byte| matches!(byte, b' ' | b'-' | b'|')),
+        );
     }
     let length = run(text, at, is_name);
     let name = between(text, at, at + length);
@@ -131,7 +140,10 @@ fn logger(text: &[u8]) -> Option<(&[u8], usize)> {
         return None;
     }
     let end = at + length;
-    let end = end + group::at(text, end).filter(|_| byte(text, end) == b'[').map_or(0, |group| group.end - end);
+    let end = end
+        + group::at(text, end)
+            .filter(|_| byte(text, end) == b'[')
+            .map_or(0, |group| group.end - end);
     let (name, end) = match name.strip_suffix(b":") {
         Some(stem) => (stem, end),
         None => (name, mark_end(text, end)?),
@@ -148,7 +160,8 @@ fn mark_end(text: &[u8], at: usize) -> Option<usize> {
 }
 
 const fn is_name(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-' | b'$' | b'/' | b'@' | b':' | b'#')
+    byte.is_ascii_alphanumeric()
+        || matches!(byte, b'.' | b'_' | b'-' | b'$' | b'/' | b'@' | b':' | b'#')
 }
 
 fn lossy(text: &[u8]) -> String {

@@ -41,13 +41,11 @@ pub(crate) enum Body {
 pub(crate) struct Reading {
     pub level: Level,
     pub body: Body,
-    /// `Error: …` without anything before it, which may as well be an exception's name in a trace.
-    pub weak: bool,
 }
 
 impl Reading {
     const fn text(level: Level, end: usize) -> Self {
-        Self { level, body: Body::Text(end), weak: false }
+        Self { level, body: Body::Text(end) }
     }
 }
 
@@ -66,6 +64,7 @@ pub(crate) fn read(line: &[u8], path: Option<&str>) -> Line {
     if !json::starts(object) {
         return head::read(line);
     }
-    let reading = json::level(object, path).map(|level| Reading { level, body: Body::Object(start), weak: false });
+    let reading =
+        json::level(object, path).map(|level| Reading { level, body: Body::Object(start) });
     Line { reading, stamped: true }
 }

@@ -38,9 +38,12 @@ pub(crate) fn facility(word: &[u8]) -> Option<Level> {
 /// The level of a word like `%LINK-3-UPDOWN:`.
 pub(crate) fn cisco(word: &[u8]) -> Option<Level> {
     let rest = word.strip_prefix(b"%")?;
-    let facility = run(rest, 0, |byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_');
+    let facility =
+        run(rest, 0, |byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_');
     match from(rest, facility) {
-        [b'-', severity @ b'0'..=b'7', b'-', ..] if facility > 1 => Some(Level::syslog(u32::from(severity - b'0'))),
+        [b'-', severity @ b'0'..=b'7', b'-', ..] if facility > 1 => {
+            Some(Level::syslog(u32::from(severity - b'0')))
+        }
         _ => None,
     }
 }
@@ -139,7 +142,11 @@ mod tests {
         };
         check("Jan  1 12:00:00 host app[42]: it broke", Some("app"), "it broke");
         check("1 2003-10-11T22:14:15.003Z host su - ID47 - it broke", Some("su"), "it broke");
-        check("1 2003-10-11T22:14:15.003Z host su 1 - [a@1 b=\"x]\"][c] it broke", Some("su"), "it broke");
+        check(
+            "1 2003-10-11T22:14:15.003Z host su 1 - [a@1 b=\"x]\"][c] it broke",
+            Some("su"),
+            "it broke",
+        );
         check("no tag here", None, "no tag here");
     }
 }

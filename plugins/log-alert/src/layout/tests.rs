@@ -27,7 +27,9 @@ fn none(lines: &[&str]) {
         .iter()
         .filter_map(|line| {
             let found = read(line.as_bytes(), None).reading.map(|reading| reading.level);
-            found.filter(|level| *level >= Warning).map(|level| format!("{line}\n    found {level:?}"))
+            found
+                .filter(|level| *level >= Warning)
+                .map(|level| format!("{line}\n    found {level:?}"))
         })
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -36,34 +38,67 @@ fn none(lines: &[&str]) {
 #[test]
 fn java_loggers() {
     all(&[
-        ("2015-10-18 18:06:22,092 ERROR [RMCommunicator Allocator] org.apache.Foo: ERROR IN CONTACTING RM.", Error),
+        (
+            "2015-10-18 18:06:22,092 ERROR [RMCommunicator Allocator] org.apache.Foo: ERROR IN CONTACTING RM.",
+            Error,
+        ),
         ("2015-10-18 18:01:50,556 INFO [main] org.apache.Foo: an ERROR was seen", Info),
-        ("2015-07-29 19:32:42,357 - WARN  [RecvWorker:188978561024:QuorumCnxManager$RecvWorker@765] - Interrupting", Warning),
-        ("081110 082737 8341 WARN dfs.DataNode$DataXceiver: 10.250.19.227:50010:Got exception", Warning),
+        (
+            "2015-07-29 19:32:42,357 - WARN  [RecvWorker:188978561024:QuorumCnxManager$RecvWorker@765] - Interrupting",
+            Warning,
+        ),
+        (
+            "081110 082737 8341 WARN dfs.DataNode$DataXceiver: 10.250.19.227:50010:Got exception",
+            Warning,
+        ),
         ("17/06/09 20:10:41 ERROR executor.Executor: Exception in task 1.0", Error),
         ("0    [main] INFO  org.foo.Bar  - started", Info),
         ("[main] ERROR com.foo.Bar - it broke", Error),
         ("2024-01-01 12:00:00.123 ERROR 12345 --- [           main] c.e.App : it broke", Error),
-        ("2024-01-01T12:00:00.123+01:00 ERROR 12345 --- [nio-8080-exec-1] c.e.App : it broke", Error),
+        (
+            "2024-01-01T12:00:00.123+01:00 ERROR 12345 --- [nio-8080-exec-1] c.e.App : it broke",
+            Error,
+        ),
         ("12:00:00.123 [http-nio-8080-exec-1] ERROR c.e.App - it broke", Error),
         ("12:00:00.123 [Error-Handler-1] INFO c.e.App - fine", Info),
         ("2024-01-01 12:00:00,123 main ERROR Unable to locate appender", Error),
         ("ERROR [main] 2024-01-01 12:00:00,123 CassandraDaemon.java:123 - it broke", Error),
         ("ERROR 2024-01-01 12:00:00,123 [shard 0] init - it broke", Error),
-        ("01-Jan-2024 12:00:00.123 SEVERE [main] org.apache.catalina.core.StandardContext.startInternal x", Severe),
+        (
+            "01-Jan-2024 12:00:00.123 SEVERE [main] org.apache.catalina.core.StandardContext.startInternal x",
+            Severe,
+        ),
         ("SEVERE: Exception starting filter", Severe),
         ("WARNING: An illegal reflective access operation has occurred", Warning),
-        ("[2024-01-01 12:00:00,123] ERROR [KafkaServer id=0] Fatal error (kafka.server.KafkaServer)", Error),
+        (
+            "[2024-01-01 12:00:00,123] ERROR [KafkaServer id=0] Fatal error (kafka.server.KafkaServer)",
+            Error,
+        ),
         ("[2024-01-01T12:00:00,123][ERROR][o.e.b.Bootstrap          ] [node-1] it broke", Error),
-        ("[2024-01-01T12:00:00,123][WARN ][o.e.c.r.a.AllocationService] [node-1] it broke", Warning),
-        ("2024-01-01 12:00:00.123 ERROR (qtp-12) [c:coll s:shard1] o.a.s.h.RequestHandlerBase it broke", Error),
+        (
+            "[2024-01-01T12:00:00,123][WARN ][o.e.c.r.a.AllocationService] [node-1] it broke",
+            Warning,
+        ),
+        (
+            "2024-01-01 12:00:00.123 ERROR (qtp-12) [c:coll s:shard1] o.a.s.h.RequestHandlerBase it broke",
+            Error,
+        ),
         ("12:00:00,123 ERROR [org.jboss.as] (MSC service thread 1-2) it broke", Error),
         ("<Jan 1, 2024 12:00:00 AM UTC> <Error> <WebLogicServer> <BEA-000386> <it broke>", Error),
-        ("[1/1/24 12:00:00:123 CET] 00000001 ServletWrappe E   SRVE0068E: Uncaught exception", Error),
+        (
+            "[1/1/24 12:00:00:123 CET] 00000001 ServletWrappe E   SRVE0068E: Uncaught exception",
+            Error,
+        ),
         ("com.foo.Bar ERROR 12:00:00 it broke", Error),
         ("2024-01-01 12:00:00,123 com.foo.Bar [pool-1-thread-1] FATAL it broke", Fatal),
-        ("2024-01-01 12:00:00.123+0000 [id=23]\tSEVERE\tjenkins.InitReactorRunner$1#onTaskFailed: it broke", Severe),
-        ("[2024-01-01T00:00:00.000+0000] [glassfish 5.0] [SEVERE] [] [javax.enterprise] [tid: _ThreadID=1] it", Severe),
+        (
+            "2024-01-01 12:00:00.123+0000 [id=23]\tSEVERE\tjenkins.InitReactorRunner$1#onTaskFailed: it broke",
+            Severe,
+        ),
+        (
+            "[2024-01-01T00:00:00.000+0000] [glassfish 5.0] [SEVERE] [] [javax.enterprise] [tid: _ThreadID=1] it",
+            Severe,
+        ),
         ("2024-01-01 12:00:00 | ERROR | main | com.foo.Bar | it broke", Error),
         ("2024-01-01 12:00:00 | Payment Service | ERROR | it broke", Error),
         ("2024-01-01 12:00:00.1234|ERROR|MyApp.Program|it broke", Error),
@@ -132,7 +167,10 @@ fn go_rust_and_dotnet() {
         ("WARN [01-01|12:00:00.123] it broke", Warning),
         ("2024-01-01T00:00:00.000000Z ERROR my_crate::db: it broke", Error),
         ("2024-01-01T00:00:00.000000Z  INFO my_crate::db: ERROR", Info),
-        ("\x1b[2m2024-01-01T00:00:00.000000Z\x1b[0m \x1b[31mERROR\x1b[0m \x1b[2mmy_crate\x1b[0m: it broke", Error),
+        (
+            "\x1b[2m2024-01-01T00:00:00.000000Z\x1b[0m \x1b[31mERROR\x1b[0m \x1b[2mmy_crate\x1b[0m: it broke",
+            Error,
+        ),
         ("[2024-01-01T00:00:00Z ERROR my_crate] it broke", Error),
         ("[ERROR my_crate] it broke", Error),
         ("fail: Microsoft.AspNetCore.Server.Kestrel[13]", Error),
@@ -150,20 +188,32 @@ fn servers() {
     all(&[
         ("[Sun Dec 04 20:34:25 2005] [error] mod_jk child workerEnv in error state 9\r", Error),
         ("[Sun Dec 04 04:51:14 2005] [notice] workerEnv.init() ok", Notice),
-        ("[Wed Oct 11 14:32:52.123456 2000] [core:error] [pid 123:tid 456] [client 127.0.0.1] x", Error),
+        (
+            "[Wed Oct 11 14:32:52.123456 2000] [core:error] [pid 123:tid 456] [client 127.0.0.1] x",
+            Error,
+        ),
         ("[Wed Oct 11 14:32:52.123456 2000] [:error] [pid 123] x", Error),
         ("2024/01/01 12:00:00 [error] 123#0: *1 open() \"/x\" failed", Error),
         ("2024/01/01 12:00:00 [crit] 123#123: *1 SSL_do_handshake() failed", Critical),
         ("[2024-01-01 12:00:00.000][123][error][config] [source/x.cc:1] it broke", Error),
-        ("2024-01-01 12:00:00.123 UTC [1234] ERROR:  relation \"x\" does not exist at character 15", Error),
-        ("2024-01-01 12:00:00.123 UTC [1234] user@db FATAL:  password authentication failed", Fatal),
+        (
+            "2024-01-01 12:00:00.123 UTC [1234] ERROR:  relation \"x\" does not exist at character 15",
+            Error,
+        ),
+        (
+            "2024-01-01 12:00:00.123 UTC [1234] user@db FATAL:  password authentication failed",
+            Fatal,
+        ),
         ("2024-01-01 12:00:00 CET PANIC:  could not write", Panic),
         ("2024-01-01 12:00:00.123 UTC [1234] LOG:  ERROR: x", Info),
         ("2024-01-01 12:00:00.123 UTC [1234] STATEMENT:  SELECT ERROR", Info),
         ("2024-01-01T12:00:00.123456Z 0 [ERROR] [MY-010119] [Server] Aborting", Error),
         ("240101 12:00:00 [ERROR] mysqld: it broke", Error),
         ("2024-01-01 12:00:00 0 [Note] InnoDB: ERROR is not here", Notice),
-        ("{\"t\":{\"$date\":\"2024-01-01T00:00:00.000+00:00\"},\"s\":\"E\",\"c\":\"NETWORK\",\"msg\":\"x\"}", Error),
+        (
+            "{\"t\":{\"$date\":\"2024-01-01T00:00:00.000+00:00\"},\"s\":\"E\",\"c\":\"NETWORK\",\"msg\":\"x\"}",
+            Error,
+        ),
         ("2024-01-01T12:00:00.123+0000 E NETWORK  [conn1] it broke", Error),
         ("1:M 01 Jan 2024 12:00:00.123 # Out of memory", Warning),
         ("Jan  1 12:00:00 host haproxy[123]: [ALERT] 001/120000 (123) : it broke", Alert),
@@ -177,7 +227,10 @@ fn servers() {
         ("2024-01-01 12:00:00,123 CRIT Supervisor is running as root", Critical),
         ("[    12.345] (EE) it broke", Error),
         ("2024-01-01 12:00:00.12 spid51      Error: 18456, Severity: 14, State: 8.", Error),
-        ("nova-compute.log.1.2017-05-16_13:55:31 2017-05-16 00:00:04.500 2931 ERROR nova.compute.manager [-] x", Error),
+        (
+            "nova-compute.log.1.2017-05-16_13:55:31 2017-05-16 00:00:04.500 2931 ERROR nova.compute.manager [-] x",
+            Error,
+        ),
         ("2024-01-01T12:00:00.123Z\t3f2a-11aa\tERROR\tit broke", Error),
         ("[ERROR] 2024-01-01T12:00:00.123Z 3f2a-11aa it broke", Error),
         ("[1234:5678:0101/120000.123456:ERROR:gpu_init.cc(441)] it broke", Error),
@@ -190,12 +243,30 @@ fn servers() {
 #[test]
 fn supercomputers_phones_and_desktops() {
     all(&[
-        ("- 1117838570 2005.06.03 R02-M1-N0-C:J12-U11 2005-06-03-15.42.50.363779 R02-M1-N0-C:J12-U11 RAS KERNEL INFO instruction cache parity error corrected", Info),
-        ("APPREAD 1117869872 2005.06.04 R04-M1-N4-I:J18-U11 2005-06-04-00.24.32.432192 R04-M1-N4-I:J18-U11 RAS APP FATAL ciod: failed to read", Fatal),
-        ("- 1118536327 2005.06.11 R30-M0-N9-C:J16-U01 2005-06-11-17.32.07.581048 R30-M0-N9-C:J16-U01 RAS KERNEL FATAL ciod", Fatal),
-        ("- 1119387211 2005.06.21 NULL 2005-06-21-13.53.31.000000 NULL RAS BGLMASTER FAILURE mmcs_server exited", Failure),
-        ("- 1119387211 2005.06.21 R63-M1 2005-06-21-13.53.31.000000 R63-M1 RAS HARDWARE SEVERE LinkCard power module U58", Severe),
-        ("- 1119387211 2005.06.21 R63-M1 2005-06-21-13.53.31.000000 R63-M1 RAS MMCS ERROR idoproxydb hit ASSERT", Error),
+        (
+            "- 1117838570 2005.06.03 R02-M1-N0-C:J12-U11 2005-06-03-15.42.50.363779 R02-M1-N0-C:J12-U11 RAS KERNEL INFO instruction cache parity error corrected",
+            Info,
+        ),
+        (
+            "APPREAD 1117869872 2005.06.04 R04-M1-N4-I:J18-U11 2005-06-04-00.24.32.432192 R04-M1-N4-I:J18-U11 RAS APP FATAL ciod: failed to read",
+            Fatal,
+        ),
+        (
+            "- 1118536327 2005.06.11 R30-M0-N9-C:J16-U01 2005-06-11-17.32.07.581048 R30-M0-N9-C:J16-U01 RAS KERNEL FATAL ciod",
+            Fatal,
+        ),
+        (
+            "- 1119387211 2005.06.21 NULL 2005-06-21-13.53.31.000000 NULL RAS BGLMASTER FAILURE mmcs_server exited",
+            Failure,
+        ),
+        (
+            "- 1119387211 2005.06.21 R63-M1 2005-06-21-13.53.31.000000 R63-M1 RAS HARDWARE SEVERE LinkCard power module U58",
+            Severe,
+        ),
+        (
+            "- 1119387211 2005.06.21 R63-M1 2005-06-21-13.53.31.000000 R63-M1 RAS MMCS ERROR idoproxydb hit ASSERT",
+            Error,
+        ),
         ("03-17 16:13:38.811  1702  2395 D WindowManager: printFreezingDisplayLogs", Debug),
         ("01-02 03:04:05.678  123  456 E Tag: it broke", Error),
         ("01-02 03:04:05.678 E/Tag(  123): it broke", Error),
@@ -223,7 +294,10 @@ fn syslog_lines() {
         ("Jan  1 12:00:00 host app: 2024-01-01 12:00:00,123 ERROR my.module it broke", Error),
         ("Jan  1 12:00:00 host dockerd[1]: time=\"2024\" level=error msg=\"it broke\"", Error),
         ("Jan  1 12:00:00 host app[1]: {\"level\":\"error\",\"msg\":\"it broke\"}", Error),
-        ("Jan  1 12:00:00 host kubelet[1]: E0102 15:04:05.000000     123 file.go:12] it broke", Error),
+        (
+            "Jan  1 12:00:00 host kubelet[1]: E0102 15:04:05.000000     123 file.go:12] it broke",
+            Error,
+        ),
         ("Mon Jan  1 12:00:00 2024 daemon.err uhttpd[123]: it broke", Error),
         ("Jan  1 12:00:00 host local0.warning app: it broke", Warning),
         ("Jan  1 12:00:00: %LINK-3-UPDOWN: Interface Gi0/1, changed state to down", Error),
@@ -241,8 +315,14 @@ fn pairs_and_objects() {
         ("severity=CRITICAL msg=x", Critical),
         ("{\"level\":\"error\"}", Error),
         ("2024-01-01T00:00:00Z app {\"level\":\"error\",\"msg\":\"x\"}", Error),
-        ("{\"log\":\"2024-01-01 12:00:00 ERROR it broke\\n\",\"stream\":\"stderr\",\"time\":\"2024\"}", Error),
-        ("{\"log\":\"{\\\"level\\\":\\\"error\\\",\\\"msg\\\":\\\"x\\\"}\\n\",\"stream\":\"stderr\"}", Error),
+        (
+            "{\"log\":\"2024-01-01 12:00:00 ERROR it broke\\n\",\"stream\":\"stderr\",\"time\":\"2024\"}",
+            Error,
+        ),
+        (
+            "{\"log\":\"{\\\"level\\\":\\\"error\\\",\\\"msg\\\":\\\"x\\\"}\\n\",\"stream\":\"stderr\"}",
+            Error,
+        ),
         ("2016-10-06T00:17:09.669794202Z stderr F 2024-01-01 12:00:00 ERROR it broke", Error),
         ("web_1  | 2024-01-01 12:00:00 ERROR it broke", Error),
     ]);
@@ -296,7 +376,9 @@ fn the_word_in_a_message_is_no_level() {
 fn bytes_that_are_no_text_are_read_without_harm() {
     for length in 0..64_usize {
         for seed in 0_u8..=255 {
-            let line: Vec<u8> = (0..length).map(|index| seed.wrapping_mul(31).wrapping_add((index * 37) as u8)).collect();
+            let line: Vec<u8> = (0..length)
+                .map(|index| seed.wrapping_mul(31).wrapping_add((index * 37) as u8))
+                .collect();
             let mut scratch = Vec::new();
             let inner = unwrap(&line, None, &mut scratch);
             read(inner, Some("a.b"));

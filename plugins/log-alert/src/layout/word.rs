@@ -42,22 +42,65 @@ pub(crate) enum After {
 
 /// Lower-case words that begin or carry a sentence and are no host's or thread's name.
 const SENTENCE: [&[u8]; 44] = [
-    b"a", b"an", b"and", b"as", b"at", b"be", b"but", b"by", b"can", b"connection", b"could", b"due", b"failed",
-    b"for", b"from", b"got", b"had", b"handled", b"has", b"http", b"if", b"in", b"is", b"it", b"no", b"not", b"of",
-    b"on", b"or", b"received", b"response", b"returned", b"returning", b"set", b"setting", b"that", b"the", b"this",
-    b"to", b"unexpected", b"was", b"while", b"with", b"without",
+    b"a",
+    b"an",
+    b"and",
+    b"as",
+    b"at",
+    b"be",
+    b"but",
+    b"by",
+    b"can",
+    b"connection",
+    b"could",
+    b"due",
+    b"failed",
+    b"for",
+    b"from",
+    b"got",
+    b"had",
+    b"handled",
+    b"has",
+    b"http",
+    b"if",
+    b"in",
+    b"is",
+    b"it",
+    b"no",
+    b"not",
+    b"of",
+    b"on",
+    b"or",
+    b"received",
+    b"response",
+    b"returned",
+    b"returning",
+    b"set",
+    b"setting",
+    b"that",
+    b"the",
+    b"this",
+    b"to",
+    b"unexpected",
+    b"was",
+    b"while",
+    b"with",
+    b"without",
 ];
 
 const CALENDAR: [&[u8]; 40] = [
-    b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Sept", b"Oct", b"Nov", b"Dec", b"Mon",
-    b"Tue", b"Wed", b"Thu", b"Fri", b"Sat", b"Sun", b"AM", b"PM", b"am", b"pm", b"UTC", b"GMT", b"Z", b"CET",
-    b"CEST", b"EST", b"EDT", b"CST", b"CDT", b"MST", b"MDT", b"PST", b"PDT", b"BST", b"IST", b"JST",
+    b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Sept", b"Oct",
+    b"Nov", b"Dec", b"Mon", b"Tue", b"Wed", b"Thu", b"Fri", b"Sat", b"Sun", b"AM", b"PM", b"am",
+    b"pm", b"UTC", b"GMT", b"Z", b"CET", b"CEST", b"EST", b"EDT", b"CST", b"CDT", b"MST", b"MDT",
+    b"PST", b"PDT", b"BST", b"IST", b"JST",
 ];
 
 pub(crate) fn classify(word: &[u8]) -> Word {
     let first = byte(word, 0);
     let second = byte(word, 1);
-    if first.is_ascii_digit() || (matches!(first, b'+' | b'-' | b'.' | b'#') && second.is_ascii_digit()) {
+    if first.is_ascii_digit()
+        || (matches!(first, b'+' | b'-' | b'.' | b'#') && second.is_ascii_digit())
+    {
         return if is_stamp(word) { Word::Stamp } else { Word::Number };
     }
     if CALENDAR.contains(&word) {
@@ -91,7 +134,9 @@ fn unlettered(word: &[u8]) -> Word {
 
 /// Words that end as sentences do, hold an apostrophe, or are addresses: `don't`, `failed.`, `http://…`.
 fn is_sentence_mark(word: &[u8]) -> bool {
-    word.contains(&b'\'') || matches!(word.last(), Some(b'.' | b'?' | b'!')) || word.windows(3).any(|part| part == b"://")
+    word.contains(&b'\'')
+        || matches!(word.last(), Some(b'.' | b'?' | b'!'))
+        || word.windows(3).any(|part| part == b"://")
 }
 
 /// A time of day (`12:30`), or a date: digits, and twice the same `-`, `/` or `.`.
@@ -160,8 +205,19 @@ mod tests {
     #[test]
     fn stamps_come_in_many_shapes() {
         for word in [
-            "2015-10-18", "18:01:50", "2024-01-01T12:00:00.000Z", "17/06/09", "081109", "20171223-22:15:29:606",
-            "03-17", "16:13:38.811", "10.30", "12:00PM", "2005.06.03", "1117838570", "2005-06-03-15.42.50.363779",
+            "2015-10-18",
+            "18:01:50",
+            "2024-01-01T12:00:00.000Z",
+            "17/06/09",
+            "081109",
+            "20171223-22:15:29:606",
+            "03-17",
+            "16:13:38.811",
+            "10.30",
+            "12:00PM",
+            "2005.06.03",
+            "1117838570",
+            "2005-06-03-15.42.50.363779",
         ] {
             // DB2's and BlueGene's stamp with points alone is a number, which serves as well.
             assert!(matches!(classify(word.as_bytes()), Word::Stamp | Word::Number), "{word}");

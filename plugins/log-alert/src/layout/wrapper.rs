@@ -41,7 +41,9 @@ fn compose(line: &[u8]) -> &[u8] {
     let Some(bar) = find(line.get(..64).unwrap_or(line), 0, b'|') else { return line };
     let name = line.get(..bar).unwrap_or_default().trim_ascii();
     let is_service = byte(name, 0).is_ascii_lowercase()
-        && name.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'))
+        && name
+            .iter()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'))
         && name.iter().rev().take_while(|byte| byte.is_ascii_digit()).count() > 0
         && name.iter().any(|byte| matches!(byte, b'_' | b'-'));
     if is_service && byte(line, bar + 1) == b' ' { from(line, bar + 2) } else { line }
@@ -69,7 +71,13 @@ mod tests {
 
     #[test]
     fn other_lines_stay_as_they_are() {
-        for line in ["a | b", "2024-01-01 stderr is closed", r#"{"level":"info","log":"x"}"#, r#"{"a":1}"#, "{"] {
+        for line in [
+            "a | b",
+            "2024-01-01 stderr is closed",
+            r#"{"level":"info","log":"x"}"#,
+            r#"{"a":1}"#,
+            "{",
+        ] {
             check(line, line);
         }
     }
