@@ -84,7 +84,7 @@ impl Group<'_> {
 
 /// A level among other things in square brackets.
 fn compound(content: &[u8]) -> Option<Level> {
-    if let Some(level) = tornado(content).or_else(|| pair(content)) {
+    if let Some(level) = tornado(content).or_else(|| pair(content)).or_else(|| thread(content)) {
         return Some(level);
     }
     let mut start = 0;
@@ -112,12 +112,20 @@ fn compound(content: &[u8]) -> Option<Level> {
 /// Whether a lower-case part is a field all the same: behind stamps alone, or `module:level`.
 fn is_lone(content: &[u8], start: usize, end: usize, only_numbers: bool) -> bool {
     let is_last = end == content.len();
-    let is_module = start > 0 && byte(content, start - 1) == b':' && !content.contains(&b' ');
+    let is_module =
+        start > 0 && matches!(byte(content, start - 1), b':' | b'#') && !content.contains(&b' ');
     is_last && (is_module || (only_numbers && start > 0))
 }
 
 const fn is_mark(byte: u8) -> bool {
-    matches!(byte, b' ' | b':' | b'|' | b',' | b';' | b'/' | b'\t')
+    matches!(byte, b' ' | b':' | b'|' | b',' | b';' | b'/' | b'#' | b'\t')
+}
+
+/// Minecraft's and celery's `[Server thread/ERROR]`.
+fn thread(content: &[u8]) -> Option<Level> {
+    let slash = content.iter().rposition(|byte| *byte == b'/')?;
+    let last = content.get(slash + 1..)?;
+    if last.iter().all(u8::is_ascii_uppercase) { Level::named(last) } else { None }
 }
 
 /// Tornado's `[E 240101 12:00:00 web:1064]`.
@@ -166,6 +174,8 @@ mod tests {
         check("[1234:5678:0101/120000.123456:ERROR:gpu_init.cc(441)]", Some(Level::Error));
         check("[E 240101 12:00:00 web:1064]", Some(Level::Error));
         check("[level=error]", Some(Level::Error));
+        check("[Server thread/ERROR]", Some(Level::Error));
+        check("[twisted.web#error]", Some(Level::Error));
     }
 
     #[test]

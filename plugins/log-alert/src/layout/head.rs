@@ -173,9 +173,9 @@ impl<'a> Head<'a> {
         if self.gap == Gap::None && self.last == Last::Name {
             return self.glued(&group);
         }
-        if !self.loose
-            && let Some(level) = group.level()
-        {
+        // `<error>` at the start of a line is an element of XML.
+        let is_field = !self.loose && (group.open != b'<' || self.stamped);
+        if is_field && let Some(level) = group.level() {
             return self.found(level, Body::Text(group.end));
         }
         if group.is_stamp() {
@@ -257,6 +257,9 @@ impl<'a> Head<'a> {
             return Some(reading);
         }
         let whole = self.at + word.len();
+        if let Some(level) = letter::glib(word, behind) {
+            return Some(Reading::text(level, whole + letter::GLIB_MARK.len()));
+        }
         let marked = syslog::cisco(word)
             .or_else(|| if self.stamped { syslog::facility(word) } else { None });
         marked.or_else(|| self.segment(word)).map(|level| Reading::text(level, whole))
@@ -276,6 +279,10 @@ impl<'a> Head<'a> {
             behind_stamp: self.stamped && self.last == Last::Stamp,
             column: self.stamped && self.gap == Gap::Column && self.plain == 0,
             named: self.stamped && self.plain == 0 && self.names <= 2,
+            before_number: matches!(
+                from(self.line, self.at + 1),
+                [b' ', b'0'..=b'9', ..] | [b' ', b'(', b'0'..=b'9', ..]
+            ),
         };
         letter::lone(letter, after(self.line, self.at + 1), place)
     }
@@ -283,11 +290,17 @@ impl<'a> Head<'a> {
     /// A level that is spelled out, at the start of a word.
     fn spelled(&self, letters: &[u8], end: usize) -> Option<Reading> {
         let next = after(self.line, end);
-        if matches!(next, After::Glued | After::Slash) {
+        if next == After::Glued {
             return None;
         }
         let is_capital = letters.iter().all(u8::is_ascii_uppercase);
         let level = Level::named(letters).or_else(|| self.one_use(letters, is_capital, next))?;
+        // Words that also begin a program's own sentences: `logrotate: ALERT exited abnormally`.
+        let is_common =
+            matches!(level, Level::Alert | Level::Failure | Level::Panic) && next == After::Space;
+        if is_common && self.tagged {
+            return None;
+        }
         let is_field =
             if is_capital { self.takes_capitals(next) } else { self.takes_words(letters, next) };
         is_field.then_some(Reading::text(level, end))
@@ -316,7 +329,7 @@ impl<'a> Head<'a> {
             After::Colon | After::Separator | After::Column | After::Open | After::Bang
         );
         let is_name = self.tagged || self.named;
-        if before > 0 && next == After::End {
+        if next == After::Slash || (before > 0 && next == After::End) {
             return false;
         }
         self.stamped
@@ -334,12 +347,31 @@ impl<'a> Head<'a> {
         let is_edge = matches!(self.gap, Gap::Start | Gap::Separator | Gap::Column);
         match next {
             After::Colon => is_own_line || (self.stamped && self.gap == Gap::Column),
+            After::Space => {
+                self.last == Last::Stamp && is_clear && self.names_process(letters.len())
+            }
+            After::Slash => {
+                self.last == Last::Stamp && is_clear && self.names_component(letters.len())
+            }
             After::Separator | After::Column => is_edge || (self.last == Last::Stamp && is_clear),
             After::Comma => {
                 is_edge && !is_blank_or_end(byte(self.line, self.at + letters.len() + 1))
             }
             _ => false,
         }
+    }
+
+    /// Behind the level stands `[context]` or `vpxd[1234]`, as VMware's programs write.
+    fn names_process(&self, letters: usize) -> bool {
+        let start = self.at + letters + 1;
+        byte(self.line, start + run(self.line, start, |byte| !ends_word(byte))) == b'['
+    }
+
+    /// Icinga's `critical/ApiListener: text`.
+    fn names_component(&self, letters: usize) -> bool {
+        let start = self.at + letters + 1;
+        let length = run(self.line, start, |byte| byte.is_ascii_alphabetic());
+        length > 0 && byte(self.line, start + length) == b':'
     }
 
     /// A level between colons or behind a channel's dot: `123:ERROR:text`, `root:ERROR:text`, `app.ERROR:`.
@@ -434,7 +466,12 @@ impl<'a> Head<'a> {
     }
 
     fn name(&mut self, word: &[u8]) -> Step {
-        match classify(word) {
+        let class = classify(word);
+        if is_decoration(word) {
+            self.last = Last::Group;
+            return Step::Next;
+        }
+        match class {
             Word::Stamp => self.stamp(),
             Word::Number if self.stamped => self.last = Last::Stamp,
             Word::Number => self.last = Last::Group,
@@ -442,7 +479,7 @@ impl<'a> Head<'a> {
             Word::Plain => self.plain += 1,
             Word::Capitals | Word::Name => self.names += 1,
         }
-        if matches!(classify(word), Word::Stamp | Word::Number) {
+        if matches!(class, Word::Stamp | Word::Number) {
             return Step::Next;
         }
         self.last = Last::Name;
@@ -498,10 +535,28 @@ impl<'a> Head<'a> {
     }
 }
 
+/// `***`, `>>>`, `##` and the like, before a bracket or between words.
+fn is_decoration(word: &[u8]) -> bool {
+    word.iter().all(u8::is_ascii_punctuation)
+}
+
 /// Marks that separate fields. A dash or star glued to text is part of the text.
 const fn is_mark(byte: u8) -> bool {
     matches!(
         byte,
-        b'-' | b'|' | b':' | b',' | b';' | b'=' | b'>' | b'*' | b'~' | b']' | b')' | b'}' | b'.'
+        b'-' | b'|'
+            | b':'
+            | b','
+            | b';'
+            | b'='
+            | b'>'
+            | b'*'
+            | b'~'
+            | b'!'
+            | b'#'
+            | b']'
+            | b')'
+            | b'}'
+            | b'.'
     )
 }

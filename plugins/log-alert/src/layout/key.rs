@@ -19,7 +19,7 @@ pub(crate) enum Scale {
     Name,
 }
 
-const KEYS: [(&str, Scale); 22] = [
+const KEYS: [(&str, Scale); 23] = [
     ("level", Scale::Level),
     ("severity", Scale::Level),
     ("lvl", Scale::Level),
@@ -35,6 +35,7 @@ const KEYS: [(&str, Scale); 22] = [
     ("priority", Scale::Level),
     ("prio", Scale::Level),
     ("sev", Scale::Level),
+    ("pri", Scale::Level),
     ("syslogseverity", Scale::Level),
     ("errorseverity", Scale::Level),
     ("l", Scale::Name),

@@ -1,5 +1,5 @@
 //! Layouts that write the level as one letter. A letter alone proves nothing, so each needs its own surroundings:
-//! glog's date, logcat's tag, Ruby's comma, capnslog's bar, or a stamp right before it.
+//! glog's date, logcat's tag, Ruby's comma, capnslog's bar, or a stamp right before it. Also the marks of GLib and Redis.
 
 use super::bytes::{byte, find, from, run};
 use super::word::{After, is_blank_or_end};
@@ -17,7 +17,7 @@ pub(crate) fn glog(word: &[u8], behind: &[u8]) -> Option<Level> {
 /// Android's `E/Tag(123): ` and `E/Tag: `.
 pub(crate) fn logcat(word: &[u8], behind: &[u8], stamped: bool) -> Option<Level> {
     let [letter, b'/', tag @ ..] = word else { return None };
-    let is_tag = word.ends_with(b":") || byte(behind, 0) == b'(' || stamped;
+    let is_tag = word.ends_with(b":") || behind.trim_ascii_start().starts_with(b"(") || stamped;
     if is_tag && byte(tag, 0).is_ascii_alphabetic() { Level::lettered(*letter) } else { None }
 }
 
@@ -32,6 +32,8 @@ pub(crate) struct Place {
     pub column: bool,
     /// A stamp and at most two names stand before it.
     pub named: bool,
+    /// A number stands behind it, perhaps in parentheses: ESP-IDF's `E (1234) wifi:`.
+    pub before_number: bool,
 }
 
 /// A lone capital letter: Ruby's `E, [`, apt's `E: `, logcat's and MongoDB's ` E `, capnslog's ` E | `.
@@ -39,11 +41,21 @@ pub(crate) fn lone(letter: u8, after: After, place: Place) -> Option<Level> {
     let is_level = match after {
         After::Comma | After::Colon => place.first || place.behind_stamp,
         After::Separator => place.first || place.behind_stamp || place.column,
-        After::Space => place.behind_stamp,
+        After::Space => place.behind_stamp || (place.first && place.before_number),
         After::Column => place.behind_stamp || place.column || place.named,
         _ => false,
     };
     if is_level { Level::lettered(letter) } else { None }
+}
+
+pub(crate) const GLIB_MARK: &[u8] = b" **:";
+
+/// GLib's `Gtk-WARNING **: text`, `GLib-ERROR **: text`.
+pub(crate) fn glib(word: &[u8], behind: &[u8]) -> Option<Level> {
+    if !behind.starts_with(GLIB_MARK) {
+        return None;
+    }
+    Level::named(word.rsplit(|byte| *byte == b'-').next()?)
 }
 
 /// Redis marks its levels: `1:M 01 Jan 2024 12:00:00.123 # text`, where `#` is a warning.

@@ -41,12 +41,10 @@ impl Message {
     }
 
     fn behind(rest: &[u8]) -> Self {
-        let start = after_fields(rest);
-        let text = from(rest, start);
-        match logger(text) {
-            Some((name, end)) => Self::new(from(text, end), Some(name)),
-            None => Self::new(text, None),
-        }
+        let text = from(rest, after_fields(rest));
+        let text = from(text, after_place(text));
+        let (logger, start) = logger(text);
+        Self::new(from(text, start), logger)
     }
 
     fn of_syslog(rest: &[u8]) -> Self {
@@ -124,32 +122,43 @@ fn is_blank(rest: &[u8]) -> bool {
     rest.trim_ascii().is_empty()
 }
 
+/// Beyond glog's `file.go:12] `.
+fn after_place(text: &[u8]) -> usize {
+    let length = run(text, 0, |byte| !matches!(byte, 0..=b' ' | b']' | b'['));
+    let is_place = byte(text, length) == b']' && between(text, 0, length).contains(&b':');
+    if is_place { after_blank(text, length + 1) } else { 0 }
+}
+
 /// A logger's name at the start of the text, behind thread names in brackets: `[main] org.foo.Bar: `, `org.foo - `.
 /// Gives the name and where the message begins.
-fn logger(text: &[u8]) -> Option<(&[u8], usize)> {
-    let mut at = 0;
-    while let Some(group) = group::at(text, at) {
-        at = after_blank(
-            text,
-            group.end + run(text, group.end, |byte| matches!(byte, b' ' | b'-' | b'|')),
-        );
-    }
-    let length = run(text, at, is_name);
-    let name = between(text, at, at + length);
-    if length < 2 || !name.iter().any(u8::is_ascii_alphabetic) {
-        return None;
-    }
-    let end = at + length;
-    let end = end
-        + group::at(text, end)
-            .filter(|_| byte(text, end) == b'[')
-            .map_or(0, |group| group.end - end);
-    let (name, end) = match name.strip_suffix(b":") {
-        Some(stem) => (stem, end),
-        None => (name, mark_end(text, end)?),
+fn logger(text: &[u8]) -> (Option<&[u8]>, usize) {
+    let (start, is_marked) = after_groups(text);
+    let length = run(text, start, is_name);
+    let name = between(text, start, start + length);
+    let end = start + length;
+    let end =
+        group::at(text, end).filter(|group| group.open == b'[').map_or(end, |group| group.end);
+    let found = match name.strip_suffix(b":") {
+        Some(stem) => Some((stem, end)),
+        None => mark_end(text, end).map(|end| (name, end)),
     };
-    let message = after_blank(text, end);
-    (message < text.len() && !name.is_empty()).then_some((name, message))
+    let named =
+        found.filter(|(name, _)| name.len() > 1 && name.iter().any(u8::is_ascii_alphabetic));
+    let named = named.map(|(name, end)| (Some(name), after_blank(text, end)));
+    let unnamed = (None, if is_marked { start } else { 0 });
+    named.filter(|(_, start)| *start < text.len()).unwrap_or(unnamed)
+}
+
+/// Beyond groups in brackets at the start, and whether a dash ends them.
+fn after_groups(text: &[u8]) -> (usize, bool) {
+    let (mut at, mut is_marked) = (0, false);
+    while let Some(group) = group::at(text, at) {
+        let marks = run(text, group.end, |byte| matches!(byte, b' ' | b'-' | b'|'));
+        let mark = between(text, group.end, group.end + marks);
+        is_marked = mark.windows(2).any(|pair| matches!(pair, b"- " | b"| "));
+        at = group.end + marks;
+    }
+    (at, is_marked && at < text.len())
 }
 
 /// Beyond the ` - `, ` : ` or ` | ` behind a logger's name.
@@ -186,7 +195,8 @@ mod tests {
         check(" 12345 --- [main] c.e.App  : it broke", Some("c.e.App"), "it broke");
         check(":root:it broke", None, "root:it broke");
         check("] it broke", None, "it broke");
-        check("0102 15:04:05.000000 123 file.go:12] it broke", None, "file.go:12] it broke");
+        check("0102 15:04:05.000000 123 file.go:12] it broke", None, "it broke");
+        check(" [SendWorker:1:Quorum@679] - it broke", None, "it broke");
     }
 
     #[test]

@@ -282,6 +282,51 @@ fn supercomputers_phones_and_desktops() {
 }
 
 #[test]
+fn games_devices_and_hypervisors() {
+    all(&[
+        ("[12:00:00] [Server thread/ERROR]: it broke", Error),
+        ("[12:00:00] [Server thread/INFO]: ERROR", Info),
+        ("[12:00:00 ERROR]: it broke", Error),
+        ("E (1234) wifi: it broke", Error),
+        ("E/flutter ( 1234): it broke", Error),
+        ("2024-01-01T12:00:00.123Z cpu12:34)WARNING: NMP: odd", Warning),
+        ("2024-01-01T12:00:00.123+00:00 error vpxd[1234] [Originator@6876 sub=x] it broke", Error),
+        ("2024-01-01T12:00:00.000Z error [context] it broke", Error),
+        ("[2024-01-01 12:00:00 +0000] critical/ApiListener: it broke", Critical),
+        ("(app:1234): Gtk-WARNING **: 12:00:00.123: odd", Warning),
+        ("2024-01-01T12:00:00.1234567Z ##[error]it broke", Error),
+        (
+            "[2024-01-01 12:00:00.123456] E [MSGID: 106061] [glusterd.c:123:func] 0-management: it broke",
+            Error,
+        ),
+        ("2024-01-01T12:00:00.123Z|00001|vlog|ERR|it broke", Error),
+        (
+            "2024-01-01 12:00:00.123456+0100 0x1234     Error       0x0    123    0    app: it broke",
+            Error,
+        ),
+        (
+            "01/01/2024 12:00:00.12 \tw3wp.exe (0x1234) \t0x5678\tSharePoint Foundation \tGeneral \tab12\tCritical \tit",
+            Critical,
+        ),
+        ("date=2024-01-01 time=12:00:00 devname=x level=\"error\" vd=root", Error),
+        ("2024-01-01 12:00:00 +0000 [twisted.web#error] it broke", Error),
+        ("2024-01-01T12:00:00.123Z pid=123 tid=abc class=Foo jid=1 ERROR: it broke", Error),
+        ("[2024-01-01 12:00:00,123] {taskinstance.py:1703} ERROR - it broke", Error),
+        ("2024-01-01 12:00:00.123:WARN:oejs.Server:main: odd", Warning),
+        ("2024-01-01 12:00:00,123 [salt.x       :123 ][ERROR   ][1234] it broke", Error),
+        ("01-01-2024 12:00:00.123 +0000 ERROR TcpOutputProc [1 thread] - it broke", Error),
+        ("2024-01-01 12:00:00,123 [   1234]  ERROR - #c.i.x - it broke", Error),
+        ("2024-01-01T12:00:00.000000+00:00 app[web.1]: ERROR it broke", Error),
+        ("*** ERROR: it broke", Error),
+        (">>> ERROR: it broke", Error),
+        ("[ERROR]: it broke", Error),
+        ("Severity: Critical", Critical),
+        ("PRIORITY=3", Error),
+        ("<3>[12345.678901] usb 1-1: device descriptor read/64, error -110", Error),
+    ]);
+}
+
+#[test]
 fn syslog_lines() {
     all(&[
         ("<11>Jan  1 12:00:00 host app[1]: it broke", Error),
@@ -363,6 +408,27 @@ fn the_word_in_a_message_is_no_level() {
         "2024-01-01T00:00:00Z count=3 query=\"level=error\" took=5ms",
         "E0102 is a part number",
         "Error handling is hard",
+        "<error>x</error>",
+        "make: *** [all] Error 2",
+        "E       assert 1 == 2",
+        "+ echo ERROR",
+        "status: error",
+        "ERROR-FREE run",
+        "ERRORS=0",
+        "2024-01-01 12:00:00 The ERROR was fixed",
+        "2024-01-01 12:00:00 DEBUG [ERROR-handler] x",
+        "2024-01-01 12:00:00 [INFO] [ERROR] x",
+        "INFO: ERROR: x",
+        "level=info msg=\"ERROR: level=error\"",
+        "GET /api?level=error 200",
+        "curl http://x/?severity=critical",
+        "\"error\": \"x\",",
+        "Jun 15 04:06:20 combo logrotate: ALERT exited abnormally with [1]",
+        "Jan  1 12:00:00 host CRON[1]: (root) CMD (echo ERROR)",
+        "Jan  1 12:00:00 host haproxy[1]: 10.0.0.1:1 [01/Jan/2024:12:00:00.000] fe be/s 0/0/1 200 1 - - \"GET /error HTTP/1.1\"",
+        "type=AVC msg=audit(1704067200.123:456): avc: denied { read } for comm=\"ERROR\"",
+        "[**] [1:2:3] attack [**] [Priority: 1] {TCP} 10.0.0.1",
+        "2024-01-01 12:00:00 kernel EXT4-fs error (device sda1)",
         "warnings: 0, errors: 0",
         "",
         "\r",

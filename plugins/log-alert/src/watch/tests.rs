@@ -39,12 +39,7 @@ fn titles_are_messages() {
     );
     check_one("level=error logger=db msg=\"it broke\"", "it broke", Some("db"), None);
     check_one("<11>Jan  1 12:00:00 host app[42]: it broke", "it broke", Some("app"), None);
-    check_one(
-        "E0102 15:04:05.000000     123 file.go:12] it broke",
-        "file.go:12] it broke",
-        None,
-        None,
-    );
+    check_one("E0102 15:04:05.000000     123 file.go:12] it broke", "it broke", None, None);
     check_one("ERROR", "ERROR", None, None);
     check_one(
         "{\"log\":\"12:00:00 ERROR a.B - it broke\\n\",\"stream\":\"stderr\"}",
