@@ -60,8 +60,7 @@ impl Group<'_> {
             (b'(', b"EE") => Some(Level::Error),
             (b'(', b"WW") => Some(Level::Warning),
             (b'(', b"II") => Some(Level::Info),
-            (b'(', _) if !is_capital => None,
-            (b'{', _) => None,
+            (b'(' | b'{', _) if !is_capital => None,
             _ => Level::named(content).or_else(|| Level::named(content.strip_suffix(b":")?)),
         }
     }

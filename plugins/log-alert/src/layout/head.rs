@@ -190,6 +190,7 @@ impl<'a> Head<'a> {
     /// Brackets that belong to the name before them: `sshd[42]:`.
     fn glued(&mut self, group: &Group<'_>) -> Step {
         self.at = group.end;
+        self.named = true;
         if byte(self.line, self.at) == b':' {
             self.tagged = true;
             self.at += 1;
@@ -257,6 +258,9 @@ impl<'a> Head<'a> {
             return Some(reading);
         }
         let whole = self.at + word.len();
+        if let Some(level) = self.decorated(word) {
+            return Some(Reading::text(level, whole));
+        }
         if let Some(level) = letter::glib(word, behind) {
             return Some(Reading::text(level, whole + letter::GLIB_MARK.len()));
         }
@@ -304,6 +308,18 @@ impl<'a> Head<'a> {
         let is_field =
             if is_capital { self.takes_capitals(next) } else { self.takes_words(letters, next) };
         is_field.then_some(Reading::text(level, end))
+    }
+
+    /// `*ERROR*`, `-ERROR-`, `'ERROR'`: the same marks on both sides, and capitals.
+    fn decorated(&self, word: &[u8]) -> Option<Level> {
+        let marks = run(word, 0, |byte| {
+            matches!(byte, b'*' | b'-' | b'=' | b'!' | b'\'' | b'#' | b'~' | b'_')
+        });
+        let inner = word.get(marks..word.len().checked_sub(marks)?)?;
+        let is_even = marks > 0 && word.get(..marks) == word.get(word.len() - marks..);
+        let is_placed =
+            is_even && inner.iter().all(u8::is_ascii_uppercase) && self.plain + self.names == 0;
+        if is_placed { Level::named(inner) } else { None }
     }
 
     /// Words that name levels before a colon alone: .NET's `fail:`, PostgreSQL's `LOG:` and the lines that belong to
@@ -475,9 +491,9 @@ impl<'a> Head<'a> {
             Word::Stamp => self.stamp(),
             Word::Number if self.stamped => self.last = Last::Stamp,
             Word::Number => self.last = Last::Group,
-            Word::Prose => return Step::Prose,
+            Word::Prose if !self.fills_column() => return Step::Prose,
             Word::Plain => self.plain += 1,
-            Word::Capitals | Word::Name => self.names += 1,
+            Word::Capitals | Word::Name | Word::Prose => self.names += 1,
         }
         if matches!(class, Word::Stamp | Word::Number) {
             return Step::Next;
@@ -487,6 +503,18 @@ impl<'a> Head<'a> {
         let is_foreign = self.tagged && !word.contains(&b'.');
         let is_full = self.names > NAMES_MAX || self.plain > PLAIN_MAX;
         if is_foreign || is_full { Step::Prose } else { Step::Next }
+    }
+
+    /// A word that fills a column by itself is a name, whatever it looks like, and so is `named[42]`. The word has
+    /// been passed.
+    fn fills_column(&self) -> bool {
+        if byte(self.line, self.at) == b'[' {
+            return true;
+        }
+        let is_edge = matches!(self.gap, Gap::Column | Gap::Separator) || self.last == Last::Stamp;
+        self.stamped
+            && is_edge
+            && matches!(after(self.line, self.at), After::Column | After::Separator)
     }
 
     /// A stamp begins a head of its own, also behind a tag: the program's.

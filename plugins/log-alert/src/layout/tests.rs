@@ -320,8 +320,13 @@ fn games_devices_and_hypervisors() {
         ("*** ERROR: it broke", Error),
         (">>> ERROR: it broke", Error),
         ("[ERROR]: it broke", Error),
+        ("2024-03-05 10:11:12.345  1234-5678  Tag      com.app    E  it broke", Error),
+        ("2024-03-05 10:11:12 **ERROR** it broke", Error),
+        ("Tuesday, March 5, 2024 10:11:12 AM ERROR it broke", Error),
+        ("myapp[123] ERROR it broke", Error),
         ("Severity: Critical", Critical),
         ("PRIORITY=3", Error),
+        ("Jul  8 05:34:31 host blued[85]: [BluetoothHIDDeviceController]ERROR: it broke", Error),
         ("<3>[12345.678901] usb 1-1: device descriptor read/64, error -110", Error),
     ]);
 }

@@ -40,59 +40,28 @@ pub(crate) enum After {
     Glued,
 }
 
-/// Lower-case words that begin or carry a sentence and are no host's or thread's name.
-const SENTENCE: [&[u8]; 44] = [
-    b"a",
-    b"an",
-    b"and",
-    b"as",
-    b"at",
-    b"be",
-    b"but",
-    b"by",
-    b"can",
-    b"connection",
-    b"could",
-    b"due",
-    b"failed",
-    b"for",
-    b"from",
-    b"got",
-    b"had",
-    b"handled",
-    b"has",
-    b"http",
-    b"if",
-    b"in",
-    b"is",
-    b"it",
-    b"no",
-    b"not",
-    b"of",
-    b"on",
-    b"or",
-    b"received",
-    b"response",
-    b"returned",
-    b"returning",
-    b"set",
-    b"setting",
-    b"that",
-    b"the",
-    b"this",
-    b"to",
-    b"unexpected",
-    b"was",
-    b"while",
-    b"with",
-    b"without",
+/// Lower-case words that begin or carry a sentence and are no host's or thread's name. Verbs in `-ing` and `-ed` are
+/// not listed.
+#[rustfmt::skip]
+const SENTENCE: [&[u8]; 54] = [
+    b"a", b"after", b"all", b"an", b"and", b"any", b"as", b"at", b"be", b"before", b"but", b"by", b"can",
+    b"connection", b"could", b"due", b"for", b"found", b"from", b"got", b"had", b"has", b"http", b"if", b"in", b"is",
+    b"it", b"last", b"my", b"new", b"no", b"not", b"of", b"on", b"or", b"response", b"set", b"that", b"the", b"then",
+    b"there", b"this", b"to", b"was", b"we", b"when", b"while", b"will", b"with", b"without", b"you", b"your",
+    b"yes", b"these",
 ];
 
-const CALENDAR: [&[u8]; 40] = [
-    b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Sept", b"Oct",
-    b"Nov", b"Dec", b"Mon", b"Tue", b"Wed", b"Thu", b"Fri", b"Sat", b"Sun", b"AM", b"PM", b"am",
-    b"pm", b"UTC", b"GMT", b"Z", b"CET", b"CEST", b"EST", b"EDT", b"CST", b"CDT", b"MST", b"MDT",
-    b"PST", b"PDT", b"BST", b"IST", b"JST",
+/// Capitals that begin a request or a statement.
+const VERBS: [&[u8]; 9] =
+    [b"GET", b"POST", b"PUT", b"HEAD", b"DELETE", b"PATCH", b"SELECT", b"INSERT", b"UPDATE"];
+
+#[rustfmt::skip]
+const CALENDAR: [&[u8]; 58] = [
+    b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Sept", b"Oct", b"Nov", b"Dec",
+    b"January", b"February", b"March", b"April", b"June", b"July", b"August", b"September", b"October", b"November",
+    b"December", b"Mon", b"Tue", b"Wed", b"Thu", b"Fri", b"Sat", b"Sun", b"Monday", b"Tuesday", b"Wednesday",
+    b"Thursday", b"Friday", b"Saturday", b"Sunday", b"AM", b"PM", b"am", b"pm", b"UTC", b"GMT", b"Z", b"CET",
+    b"CEST", b"EST", b"EDT", b"CST", b"CDT", b"MST", b"MDT", b"PST", b"PDT", b"BST", b"IST", b"JST",
 ];
 
 pub(crate) fn classify(word: &[u8]) -> Word {
@@ -115,14 +84,18 @@ pub(crate) fn classify(word: &[u8]) -> Word {
 fn lettered(word: &[u8]) -> Word {
     let capitals = word.iter().filter(|byte| byte.is_ascii_uppercase()).count();
     if capitals == word.len() {
-        return if word.len() > 1 { Word::Capitals } else { Word::Prose };
+        return if word.len() > 1 && !VERBS.contains(&word) { Word::Capitals } else { Word::Prose };
     }
     match capitals {
-        0 if SENTENCE.contains(&word) => Word::Prose,
+        0 if SENTENCE.contains(&word) || is_verb(word) => Word::Prose,
         0 => Word::Plain,
         1 if byte(word, 0).is_ascii_uppercase() => Word::Prose,
         _ => Word::Name,
     }
+}
+
+fn is_verb(word: &[u8]) -> bool {
+    word.len() > 4 && (word.ends_with(b"ing") || word.ends_with(b"ed"))
 }
 
 fn unlettered(word: &[u8]) -> Word {
@@ -176,6 +149,7 @@ pub(crate) fn after(line: &[u8], at: usize) -> After {
         b'!' if is_blank_or_end(byte(line, at + 1)) => After::Bang,
         b'/' => After::Slash,
         b'-' if byte(line, at + 1) == b' ' => After::Separator,
+        b'>' if matches!(byte(line, at + 1), b' ' | b'>') => After::Separator,
         _ => After::Glued,
     }
 }
