@@ -60,6 +60,10 @@ pub(crate) fn shape(line: &[u8]) -> Shape {
     if matches!(first, b'\r' | b'\n') {
         return Shape::Blank;
     }
+    // Most lines begin with a stamp, and nothing here does.
+    if indent == 0 && (first.is_ascii_digit() || matches!(first, b'{' | b'<')) {
+        return Shape::Other;
+    }
     let begins_with = |phrases: &[&[u8]]| phrases.iter().any(|phrase| text.starts_with(phrase));
     if begins_with(&FRAMES) {
         return if is_frame(text, indent) { Shape::Frame } else { Shape::Other };

@@ -293,12 +293,16 @@ impl<'a> Head<'a> {
 
     /// A level that is spelled out, at the start of a word.
     fn spelled(&self, letters: &[u8], end: usize) -> Option<Reading> {
+        let is_capital = letters.iter().all(u8::is_ascii_uppercase);
+        let named = Level::named(letters);
+        if named.is_none() && byte(self.line, end) != b':' {
+            return None;
+        }
         let next = after(self.line, end);
         if next == After::Glued {
             return None;
         }
-        let is_capital = letters.iter().all(u8::is_ascii_uppercase);
-        let level = Level::named(letters).or_else(|| self.one_use(letters, is_capital, next))?;
+        let level = named.or_else(|| self.one_use(letters, is_capital, next))?;
         // Words that also begin a program's own sentences: `logrotate: ALERT exited abnormally`.
         let is_common =
             matches!(level, Level::Alert | Level::Failure | Level::Panic) && next == After::Space;
@@ -434,11 +438,8 @@ impl<'a> Head<'a> {
 
     /// `level: error`, `Severity : ERROR`. Only for keys that mean a level, so that prose is left alone.
     fn labelled(&self, key: &[u8], end: usize) -> Option<Step> {
-        if !matches!(key::scale(key)?, Scale::Level) || self.tagged {
-            return None;
-        }
         let colon = after_blank(self.line, end);
-        if byte(self.line, colon) != b':' {
+        if byte(self.line, colon) != b':' || self.tagged || key::scale(key)? != Scale::Level {
             return None;
         }
         let (value, end) = self.value(after_blank(self.line, colon + 1));

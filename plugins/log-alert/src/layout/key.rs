@@ -63,7 +63,9 @@ pub(crate) fn is(key: &[u8], plain: &str) -> bool {
 
 /// The scale of a key that holds a level.
 pub(crate) fn scale(key: &[u8]) -> Option<Scale> {
-    if key.len() > 24 {
+    // The letters with which the keys begin: most words are none of them.
+    let first = key.iter().find(|byte| byte.is_ascii_alphabetic())?.to_ascii_lowercase();
+    if key.len() > 24 || !matches!(first, b'a' | b'e' | b'l' | b'p' | b's') {
         return None;
     }
     KEYS.iter().find(|(plain, _)| is(key, plain)).map(|(_, scale)| *scale)

@@ -72,7 +72,8 @@ pub(crate) fn classify(word: &[u8]) -> Word {
     {
         return if is_stamp(word) { Word::Stamp } else { Word::Number };
     }
-    if CALENDAR.contains(&word) {
+    let is_short = word.len() < 10 && (first.is_ascii_uppercase() || second == b'm');
+    if is_short && CALENDAR.contains(&word) {
         return Word::Number;
     }
     if !word.iter().all(u8::is_ascii_alphabetic) {

@@ -38,14 +38,15 @@ fn cri(line: &[u8]) -> &[u8] {
 
 /// `web_1  | text`, or `web-1 | text`
 fn compose(line: &[u8]) -> &[u8] {
+    if !byte(line, 0).is_ascii_lowercase() {
+        return line;
+    }
     let Some(bar) = find(line.get(..64).unwrap_or(line), 0, b'|') else { return line };
     let name = line.get(..bar).unwrap_or_default().trim_ascii();
-    let is_service = byte(name, 0).is_ascii_lowercase()
-        && name
-            .iter()
-            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'))
-        && name.iter().rev().take_while(|byte| byte.is_ascii_digit()).count() > 0
-        && name.iter().any(|byte| matches!(byte, b'_' | b'-'));
+    let is_service =
+        name.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'))
+            && name.iter().rev().take_while(|byte| byte.is_ascii_digit()).count() > 0
+            && name.iter().any(|byte| matches!(byte, b'_' | b'-'));
     if is_service && byte(line, bar + 1) == b' ' { from(line, bar + 2) } else { line }
 }
 
