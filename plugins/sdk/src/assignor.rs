@@ -3,7 +3,11 @@
 //! The shapes are those of `wit/assignor.wit`, where their meaning stands: an assignor is called rarely
 //! and its data is small, so nothing is flattened.
 
+mod validity;
+
 use crate::Description;
+use std::cmp::Ordering;
+pub use validity::check;
 
 /// Decides which member reads which partition.
 pub trait Assignor {
@@ -81,10 +85,34 @@ pub struct Assignment {
     pub partitions: Vec<TopicPartitions>,
 }
 
+impl Group {
+    /// The members in the order in which Kafka's own assignors line them up: static members first, by
+    /// `group.instance.id`, so that a restart under a new member id changes nothing; then the others by id.
+    pub fn members_in_order(&self) -> Vec<&Member> {
+        let mut members: Vec<&Member> = self.members.iter().collect();
+        members.sort_by(|one, other| one.compare(other));
+        members
+    }
+}
+
 impl Member {
+    fn compare(&self, other: &Self) -> Ordering {
+        match (&self.instance_id, &other.instance_id) {
+            (Some(one), Some(other)) => compare_as_java(one, other),
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (None, None) => compare_as_java(&self.id, &other.id),
+        }
+    }
+
     pub fn subscribes_to(&self, topic: &str) -> bool {
         self.topics.iter().any(|subscribed| subscribed == topic)
     }
+}
+
+/// Java compares UTF-16 units, which differs from UTF-8 bytes beyond the basic plane.
+fn compare_as_java(one: &str, other: &str) -> Ordering {
+    one.encode_utf16().cmp(other.encode_utf16())
 }
 
 impl Assignment {
@@ -100,5 +128,39 @@ impl Assignment {
                 .partitions
                 .push(TopicPartitions { topic: topic.into(), partitions: vec![partition] }),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn member(id: &str, instance_id: Option<&str>) -> Member {
+        Member { id: id.into(), instance_id: instance_id.map(Into::into), ..Member::default() }
+    }
+
+    #[test]
+    fn static_members_come_first_by_instance_id() {
+        let members = vec![
+            member("a", None),
+            member("b", Some("2")),
+            member("c", Some("1")),
+            member("\u{ffff}", None),
+            member("\u{10000}", None),
+        ];
+        let group = Group { members, ..Group::default() };
+        let order: Vec<&str> = group.members_in_order().iter().map(|m| m.id.as_str()).collect();
+        assert_eq!(order, ["c", "b", "a", "\u{10000}", "\u{ffff}"]);
+    }
+
+    #[test]
+    fn partitions_of_a_topic_share_a_list() {
+        let mut assignment = Assignment::new(&member("a", None));
+        for (topic, partition) in [("t", 1), ("t", 2), ("u", 0)] {
+            assignment.push(topic, partition);
+        }
+        let lists: Vec<_> =
+            assignment.partitions.iter().map(|list| list.partitions.len()).collect();
+        assert_eq!(lists, [2, 1]);
     }
 }

@@ -153,9 +153,10 @@ fn headers<'a>(mut data: &'a [u8], lens: &[i32], count: usize) -> Result<Headers
     while headers.records() < count {
         headers.end_record();
     }
-    match rest.is_empty() && data.is_empty() {
-        true => Ok(headers),
-        false => Err("headers and their lengths disagree".into()),
+    if rest.is_empty() && data.is_empty() {
+        Ok(headers)
+    } else {
+        Err("headers and their lengths disagree".into())
     }
 }
 

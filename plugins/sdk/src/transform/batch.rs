@@ -144,9 +144,10 @@ fn headers<'a>(columns: &Columns<'a>) -> Result<Headers<'a>, String> {
         headers.end_record();
     }
     let counted = headers.records() == columns.count as usize || headers.records() == 0;
-    match counted && rest.is_empty() && words.is_empty() {
-        true => Ok(headers),
-        false => Err("headers and their counts disagree".into()),
+    if counted && rest.is_empty() && words.is_empty() {
+        Ok(headers)
+    } else {
+        Err("headers and their counts disagree".into())
     }
 }
 

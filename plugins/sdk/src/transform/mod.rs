@@ -4,7 +4,7 @@ mod batch;
 mod output;
 
 pub use batch::{Batch, Columns, Record};
-pub use output::{Alert, FlatOutput, Output, Replacement, Severity};
+pub use output::{Alert, FlatOutput, Output, OwnedHeader, Replacement, Severity};
 
 use crate::Description;
 

@@ -20,14 +20,17 @@ enum Change {
     Reject(String),
 }
 
+/// Name and value of a new header; a value of `None` is null.
+pub type OwnedHeader = (Vec<u8>, Option<Vec<u8>>);
+
 /// The new contents of a record. Its timestamp stays.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Replacement {
     /// `None` is null.
     pub key: Option<Vec<u8>>,
     pub value: Option<Vec<u8>>,
-    /// Name and value of each header; `None` keeps the record's own headers.
-    pub headers: Option<Vec<(Vec<u8>, Option<Vec<u8>>)>>,
+    /// `None` keeps the record's own headers.
+    pub headers: Option<Vec<OwnedHeader>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
