@@ -81,7 +81,7 @@ impl Event {
     }
 
     /// Loggers print a traceback below a line that warns; below other lines it is a crash of its own.
-    fn is_open_to_traceback(&self) -> bool {
+    fn is_open_to_traceback(self) -> bool {
         let is_within = self.trace == Trace::Python;
         let is_logged =
             !self.bare && self.trace == Trace::None && self.level >= Some(Level::Warning);

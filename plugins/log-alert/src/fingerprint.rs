@@ -26,7 +26,7 @@ pub(crate) fn mask(text: &str) -> String {
 
 /// Joins what makes an alert what it is, and bounds it.
 pub(crate) fn of(parts: &[String]) -> String {
-    bounded(parts.join(" | "))
+    bounded(&parts.join(" | "))
 }
 
 /// The length of a quoted text at the start. An apostrophe inside a word quotes nothing.
@@ -108,7 +108,7 @@ impl Masked {
     }
 }
 
-fn bounded(text: String) -> String {
+fn bounded(text: &str) -> String {
     const HASH_CHARS: usize = 17;
     let text = text.trim();
     if text.len() <= BYTES_MAX {

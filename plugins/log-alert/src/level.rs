@@ -196,7 +196,7 @@ mod tests {
         for (index, (level, name)) in LEVELS.iter().enumerate() {
             assert_eq!(*level as usize, index);
             assert_eq!(Level::named(name.as_bytes()), Some(*level));
-            assert_eq!(Level::from_byte(index as u8), Some(*level));
+            assert_eq!(Level::from_byte(*level as u8), Some(*level));
         }
     }
 

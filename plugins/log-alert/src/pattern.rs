@@ -108,9 +108,11 @@ fn read_severity(
 fn compile(index: usize, text: &str, problems: &mut Problems) -> Option<Regex> {
     let built =
         RegexBuilder::new(text).size_limit(REGEX_BYTES_MAX).dfa_size_limit(REGEX_BYTES_MAX).build();
-    built
-        .map_err(|error| {
-            problems.add(format!("`patterns[{index}]` is no regular expression: {error}"))
-        })
-        .ok()
+    match built {
+        Ok(regex) => Some(regex),
+        Err(error) => {
+            problems.add(format!("`patterns[{index}]` is no regular expression: {error}"));
+            None
+        }
+    }
 }

@@ -104,15 +104,11 @@ impl Settings {
 fn levels(value: &Value, problems: &mut Problems) -> LevelSet {
     match value {
         Value::String(least) => level(least, problems).map_or(LevelSet::EMPTY, LevelSet::from),
-        Value::Array(names) => {
-            names.iter().fold(LevelSet::EMPTY, |set, name| match name.as_str() {
-                Some(name) => level(name, problems).map_or(set, |level| set.with(level)),
-                None => {
-                    problems.add(format!("`levels` holds {name}, which is no name"));
-                    set
-                }
-            })
-        }
+        Value::Array(names) => names.iter().fold(LevelSet::EMPTY, |set, name| {
+            // What is no text is named as the JSON that it is.
+            let name = name.as_str().map_or_else(|| name.to_string(), str::to_owned);
+            level(&name, problems).map_or(set, |level| set.with(level))
+        }),
         _ => {
             problems.add(
                 "`levels` takes a list of names, or one name for it and everything worse"
@@ -272,7 +268,7 @@ mod tests {
         for part in [
             "`level` is no",
             "LOUD",
-            "holds 3",
+            "holds `3`",
             "patterns[0]",
             "patterns[1].regexp",
             "`patterns[1]` has no",

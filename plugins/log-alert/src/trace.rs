@@ -84,9 +84,8 @@ pub(crate) fn shape(line: &[u8]) -> Shape {
 /// Words like `at` and `goroutine` begin sentences, too: unless they are indented, more is asked for.
 fn is_frame(text: &[u8], indent: usize) -> bool {
     match text {
-        [b'a', b't', b' ', ..] => indent > 0,
         [b'.', b'.', b'.', b' ', rest @ ..] => rest.first().is_some_and(u8::is_ascii_digit),
-        [b'F', b'i', b'l', b'e', ..] => indent > 0,
+        [b'a', b't', b' ', ..] | [b'F', b'i', b'l', b'e', ..] => indent > 0,
         [b'g', b'o', b'r', ..] => text.trim_ascii_end().ends_with(b"]:"),
         _ => true,
     }

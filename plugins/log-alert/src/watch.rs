@@ -121,7 +121,7 @@ fn finding(
         (None, None) => Message::whole(text),
     };
     let exception = exception(text);
-    let message = crash(head, &exception, text).unwrap_or(message);
+    let message = crash(head, exception, text).unwrap_or(message);
     let exception = exception
         .and_then(trace::exception)
         .map(|class| String::from_utf8_lossy(class).into_owned());
@@ -143,9 +143,9 @@ fn exception(text: &[u8]) -> Option<&[u8]> {
 }
 
 /// A traceback that came whole is told by its exception, not by its first line.
-fn crash(head: Option<Head<'_>>, exception: &Option<&[u8]>, text: &[u8]) -> Option<Message> {
+fn crash(head: Option<Head<'_>>, exception: Option<&[u8]>, text: &[u8]) -> Option<Message> {
     let is_traceback = trace::shape(head?.line) == trace::Shape::Traceback;
-    let line = (*exception)?;
+    let line = exception?;
     (is_traceback && line.len() < text.len()).then(|| Message::whole(line))
 }
 

@@ -25,7 +25,11 @@ fn every_sample_raises_what_its_manifest_says() {
         let lines = lines(name);
         assert_eq!(lines.len() as u64, expected["lines"], "{name}");
         assert_eq!(count("{}", &lines) as u64, expected["error"], "{name}");
-        assert_eq!(count(r#"{"levels":"WARN"}"#, &lines) as u64, expected["warn"], "{name} from WARN up");
+        assert_eq!(
+            count(r#"{"levels":"WARN"}"#, &lines) as u64,
+            expected["warn"],
+            "{name} from WARN up"
+        );
         checked += 1;
     }
     assert_eq!(checked, 4);
@@ -45,6 +49,10 @@ fn an_alert_tells_its_level_and_logger() {
     let alerts = alerts(r#"{"labels":{"team":"orders"}}"#, &lines("java-stack-trace.log"));
     let label = |name: &str, value: &str| (name.to_owned(), value.to_owned());
     assert_eq!(alerts[0].title, "Order 10071 could not be stored");
-    let wanted = [label("level", "ERROR"), label("logger", "c.example.orders.OrderService"), label("team", "orders")];
+    let wanted = [
+        label("level", "ERROR"),
+        label("logger", "c.example.orders.OrderService"),
+        label("team", "orders"),
+    ];
     assert_eq!(alerts[0].labels, wanted);
 }

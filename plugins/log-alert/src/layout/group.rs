@@ -72,13 +72,13 @@ impl Group<'_> {
             content.split(|byte| matches!(byte, b' ' | b',' | b'[')).next().unwrap_or_default();
         let is_uptime =
             !word.is_empty() && word.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');
-        classify(word) == Word::Stamp || is_uptime || self.is_calendar(word, content)
+        classify(word) == Word::Stamp || is_uptime || is_calendar(word, content)
     }
+}
 
-    /// `[Sun Dec 04 04:51:14 2005]`, `[01-Jan-2024 12:00:00 UTC]`.
-    fn is_calendar(&self, word: &[u8], content: &[u8]) -> bool {
-        (classify(word) == Word::Number && content.contains(&b':')) && content.len() > 12
-    }
+/// `[Sun Dec 04 04:51:14 2005]`, `[01-Jan-2024 12:00:00 UTC]`.
+fn is_calendar(word: &[u8], content: &[u8]) -> bool {
+    (classify(word) == Word::Number && content.contains(&b':')) && content.len() > 12
 }
 
 /// A level among other things in square brackets.

@@ -23,6 +23,7 @@ pub(crate) fn logcat(word: &[u8], behind: &[u8], stamped: bool) -> Option<Level>
 
 /// Where a lone letter stands in the head of a line.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts about the surroundings")]
 pub(crate) struct Place {
     /// Nothing stands before it.
     pub first: bool,

@@ -445,10 +445,10 @@ fn the_word_in_a_message_is_no_level() {
 
 #[test]
 fn bytes_that_are_no_text_are_read_without_harm() {
-    for length in 0..64_usize {
+    for length in 0..64_u8 {
         for seed in 0_u8..=255 {
             let line: Vec<u8> = (0..length)
-                .map(|index| seed.wrapping_mul(31).wrapping_add((index * 37) as u8))
+                .map(|index| seed.wrapping_mul(31).wrapping_add(index.wrapping_mul(37)))
                 .collect();
             let mut scratch = Vec::new();
             let inner = unwrap(&line, None, &mut scratch);

@@ -119,7 +119,7 @@ fn is_stamp(word: &[u8]) -> bool {
         matches!(part, [a, b':', b, c] if a.is_ascii_digit() && b.is_ascii_digit() && c.is_ascii_digit())
     });
     let digits = word.iter().filter(|byte| byte.is_ascii_digit()).count();
-    let twice = |mark: u8| word.iter().filter(|byte| **byte == mark).count() == 2;
+    let twice = |mark: u8| word.split(|byte| *byte == mark).count() == 3;
     let is_date = || match digits {
         6..=8 => twice(b'-') || twice(b'/') || twice(b'.'),
         4 | 5 => twice(b'/'),

@@ -7,7 +7,7 @@ use log_alert::LogAlert;
 const RECORDS_PER_CALL: usize = 7;
 
 /// The alerts that lines raise, a record each, in one partition.
-pub fn alerts(settings: &str, lines: &[Vec<u8>]) -> Vec<Alert> {
+pub(crate) fn alerts(settings: &str, lines: &[Vec<u8>]) -> Vec<Alert> {
     let mut plugin = LogAlert::configure(settings).expect("settings");
     let mut state = Vec::new();
     let mut alerts = Vec::new();
@@ -15,14 +15,14 @@ pub fn alerts(settings: &str, lines: &[Vec<u8>]) -> Vec<Alert> {
         let data = part.concat();
         let index = index(part);
         let columns = Columns {
-            count: part.len() as u32,
+            count: len(part.len()),
             data: &data,
             index: &index,
             state: &state,
             ..Columns::default()
         };
         let output = plugin.process(&Batch::new(columns).expect("a batch")).expect("an answer");
-        let flat = output.flatten(part.len() as u32).expect("an answer about these records");
+        let flat = output.flatten(len(part.len())).expect("an answer about these records");
         assert!(flat.actions.is_empty(), "no record is changed");
         alerts.extend(flat.alerts);
         state = flat.state;
@@ -30,8 +30,12 @@ pub fn alerts(settings: &str, lines: &[Vec<u8>]) -> Vec<Alert> {
     alerts
 }
 
-pub fn count(settings: &str, lines: &[Vec<u8>]) -> usize {
+pub(crate) fn count(settings: &str, lines: &[Vec<u8>]) -> usize {
     alerts(settings, lines).len()
+}
+
+fn len<T: TryFrom<usize>>(len: usize) -> T {
+    T::try_from(len).ok().expect("a small batch")
 }
 
 /// Null keys, and the values one after the other.
@@ -39,8 +43,8 @@ fn index(lines: &[Vec<u8>]) -> Vec<i32> {
     let mut offset = 0;
     let mut index = Vec::new();
     for line in lines {
-        index.extend([0, -1, offset, line.len() as i32, 0]);
-        offset += line.len() as i32;
+        index.extend([0, -1, offset, len(line.len()), 0]);
+        offset += len::<i32>(line.len());
     }
     index
 }
