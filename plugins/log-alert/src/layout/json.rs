@@ -109,7 +109,12 @@ fn level_at(object: &[u8], path: &[u8]) -> Option<Level> {
     })
 }
 
-/// The text that an object carries: the message of a log record, or the line that a collector has wrapped.
+/// The line that a collector has wrapped in an object without a level of its own.
+pub(crate) fn wrapped(object: &[u8]) -> Option<&[u8]> {
+    first_of(object, &key::WRAPPED)
+}
+
+/// The message of a log record.
 pub(crate) fn message(object: &[u8]) -> Option<&[u8]> {
     first_of(object, &key::MESSAGE)
 }
@@ -253,6 +258,7 @@ mod tests {
     fn words_elsewhere_are_no_levels() {
         check(r#"{"level":"info","msg":"level=error \"level\":\"error\""}"#, Some(Level::Info));
         check(r#"{"msg":"ERROR"}"#, None);
+        check(r#"{"event":"ERROR","text":"ERROR: x"}"#, None);
         check(r#"{"error":{"level":"error"},"status":"error"}"#, None);
         check(r#"{"tags":["level","error"],"level":"debug"}"#, Some(Level::Debug));
         check("{}", None);

@@ -46,11 +46,17 @@ const KEYS: [(&str, Scale); 23] = [
 ];
 
 /// Keys of the message, the best first.
-pub(crate) const MESSAGE: [&str; 8] =
-    ["message", "msg", "shortmessage", "m", "event", "log", "mt", "text"];
+#[rustfmt::skip]
+pub(crate) const MESSAGE: [&str; 12] = [
+    "message", "msg", "shortmessage", "m", "body", "textpayload", "event", "log", "mt", "text", "desc", "description",
+];
+/// Keys under which a collector puts a line that it has not looked into.
+pub(crate) const WRAPPED: [&str; 3] = ["log", "message", "msg"];
 /// Keys of the logger's name.
-pub(crate) const LOGGER: [&str; 7] =
-    ["logger", "loggername", "logname", "name", "component", "target", "sourcecontext"];
+#[rustfmt::skip]
+pub(crate) const LOGGER: [&str; 8] = [
+    "logger", "loggername", "loglogger", "logname", "name", "component", "target", "sourcecontext",
+];
 
 /// Whether a key is `plain` but for case and punctuation. `plain` is lower case letters.
 pub(crate) fn is(key: &[u8], plain: &str) -> bool {

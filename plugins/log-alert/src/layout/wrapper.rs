@@ -15,7 +15,7 @@ pub(crate) fn unwrap<'a>(line: &'a [u8], path: Option<&str>, scratch: &'a mut Ve
     if !json::starts(object) || json::level(object, path).is_some() {
         return line;
     }
-    let Some(inner) = json::message(object) else { return line };
+    let Some(inner) = json::wrapped(object) else { return line };
     scratch.clear();
     json::unescape(inner.get(..INNER_BYTES_MAX).unwrap_or(inner), scratch);
     scratch
