@@ -81,23 +81,39 @@ impl<'a> Value<'a> {
     }
 }
 
-/// The level of an object: at `path` if one is set and found, else under one of the usual keys, also within `log`.
+/// The level of an object: at `path` if one is set and found, else under one of the usual keys.
 pub(crate) fn level(object: &[u8], path: Option<&str>) -> Option<Level> {
     path.and_then(|path| level_at(object, path.as_bytes())).or_else(|| level_by_key(object))
 }
 
+/// The object's own keys come first, whatever their order.
 fn level_by_key(object: &[u8]) -> Option<Level> {
-    members(object).find_map(|(key, value)| match value {
-        Value::Object(log) if key == b"log" => {
-            members(log).find_map(|(key, value)| member_level(key, value))
-        }
-        value => member_level(key, value),
+    let own = members(object).find_map(|(key, value)| member_level(key, value));
+    own.or_else(|| {
+        inner(object)
+            .find_map(|inner| members(inner).find_map(|(key, value)| member_level(key, value)))
+    })
+}
+
+/// Objects in which collectors and loggers put a record's fields.
+fn inner(object: &[u8]) -> impl Iterator<Item = &[u8]> {
+    const CONTAINERS: [&[u8]; 7] =
+        [b"log", b"syslog", b"record", b"attributes", b"fields", b"data", b"event"];
+    members(object).filter_map(|(key, value)| match value {
+        Value::Object(inner) if CONTAINERS.contains(&key) => Some(inner),
+        _ => None,
     })
 }
 
 fn member_level(key: &[u8], value: Value<'_>) -> Option<Level> {
-    // `"priority": 2` is as often a ticket's as syslog's; in text it is a level.
-    key::value(key::scale(key)?, value.scalar()?)
+    let scale = key::scale(key)?;
+    match value {
+        Value::String(text) | Value::Other(text) => key::value(scale, text),
+        // loguru's `"level": {"name": "ERROR", "no": 40}`
+        Value::Object(level) => members(level)
+            .find(|(key, _)| *key == b"name")
+            .and_then(|(_, name)| key::value(scale, name.scalar()?)),
+    }
 }
 
 /// The level at a dotted path; a key may itself hold dots.
@@ -120,13 +136,8 @@ pub(crate) fn message(object: &[u8]) -> Option<&[u8]> {
 }
 
 pub(crate) fn logger(object: &[u8]) -> Option<&[u8]> {
-    first_of(object, &key::LOGGER).or_else(|| {
-        let log = members(object).find_map(|(key, value)| match value {
-            Value::Object(log) if key == b"log" => Some(log),
-            _ => None,
-        })?;
-        first_of(log, &key::LOGGER)
-    })
+    let own = first_of(object, &key::LOGGER);
+    own.or_else(|| inner(object).find_map(|inner| first_of(inner, &key::LOGGER)))
 }
 
 /// The string under the earliest of the names that the object has.
@@ -249,6 +260,12 @@ mod tests {
         check(r#"{"@timestamp":"2024","log":{"logger":"a","level":"ERROR"}}"#, Some(Level::Error));
         check(r#"{ "PRIORITY" : "3", "MESSAGE" : "x" }"#, Some(Level::Error));
         check(r#"{"version":"1.1","short_message":"x","level":3}"#, Some(Level::Error));
+        check(r#"{"msg":"x","syslog":{"severity":3}}"#, Some(Level::Error));
+        check(
+            r#"{"text":"x","record":{"level":{"icon":"x","name":"ERROR","no":40}}}"#,
+            Some(Level::Error),
+        );
+        check(r#"{"data":{"level":"error"},"level":"info"}"#, Some(Level::Info));
         check(r#"{"levelno": 40, "msg": "x"}"#, Some(Level::Error));
         check(r#"{"SeverityNumber":17,"Body":"x"}"#, Some(Level::Error));
         check(r#"{"@t":"2024","@l":"Fatal","@mt":"x"}"#, Some(Level::Fatal));

@@ -326,6 +326,8 @@ fn games_devices_and_hypervisors() {
         ("myapp[123] ERROR it broke", Error),
         ("Severity: Critical", Critical),
         ("PRIORITY=3", Error),
+        ("kern.err kernel: it broke", Error),
+        ("<ERROR> 2024-03-05 it broke", Error),
         ("Jul  8 05:34:31 host blued[85]: [BluetoothHIDDeviceController]ERROR: it broke", Error),
         ("<3>[12345.678901] usb 1-1: device descriptor read/64, error -110", Error),
     ]);

@@ -41,8 +41,9 @@ impl Head<'_> {
         if let Some(level) = letter::glib(word, behind) {
             return Some(Reading::text(level, whole + letter::GLIB_MARK.len()));
         }
-        let marked = syslog::cisco(word)
-            .or_else(|| if self.stamped { syslog::facility(word) } else { None });
+        let marked = syslog::cisco(word).or_else(|| {
+            if self.stamped || self.gap == Gap::Start { syslog::facility(word) } else { None }
+        });
         marked.or_else(|| self.segment(word)).map(|level| Reading::text(level, whole))
     }
 

@@ -177,7 +177,10 @@ impl<'a> Head<'a> {
             return self.glued(&group);
         }
         // `<error>` at the start of a line is an element of XML.
-        let is_field = !self.loose && (group.open != b'<' || self.stamped);
+        let is_element = group.open == b'<'
+            && !self.stamped
+            && !group.content.iter().all(u8::is_ascii_uppercase);
+        let is_field = !self.loose && !is_element;
         if is_field && let Some(level) = group.level() {
             return found(level, Body::Text(group.end));
         }
