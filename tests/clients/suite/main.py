@@ -3,6 +3,8 @@
 import argparse
 import os
 import shutil
+import signal
+import sys
 import tempfile
 from pathlib import Path
 
@@ -16,6 +18,8 @@ from .scenarios import ALL
 
 def main(arguments):
     options = _parse(arguments)
+    # So that what was started here is stopped whichever way the run ends.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     install()
     if options.install_only:
         return 0

@@ -7,8 +7,11 @@ from .paths import REPO
 
 def reload(broker, name, version):
     """Puts another valid version of a shipped plugin in place: the same code with a custom section of its own."""
-    shipped = (REPO / "plugins" / name / f"{name}.wasm").read_bytes()
-    put(broker, f"{name}.wasm", shipped + _custom_section(version.encode()))
+    put(broker, f"{name}.wasm", shipped(name) + _custom_section(version.encode()))
+
+
+def shipped(name):
+    return (REPO / "plugins" / name / f"{name}.wasm").read_bytes()
 
 
 def put(broker, file, data):

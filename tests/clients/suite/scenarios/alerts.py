@@ -9,12 +9,14 @@ import urllib.request
 from .. import records
 from ..broker import free_port
 from ..failure import Failure, expect, require
+from ..plugin_files import shipped
 from ..records import Record
 
 CLIENTS = ["kcat"]
 PLAIN_KAFKA = False
 ALERTS = "__klamm_alerts"
 ERRORS = {"error", "severe", "failure", "crit", "critical", "fatal", "alert", "emerg", "emergency", "panic"}
+WARNINGS = ERRORS | {"warn", "warning"}
 # Where each system writes its level; found here by eye, not by Klamm.
 LEVELS = {
     "Apache_2k": rb"^\[[^\]]+\] \[(\w+)\]",
@@ -29,6 +31,8 @@ FIELDS = {"fingerprint": str, "severity": str, "title": str, "labels": dict, "to
           "plugin": str, "plugin_version": str, "first_timestamp_ms": int, "last_timestamp_ms": int, "state": str}
 RESOLVE_AFTER_MS = 5000
 POLICY = f"[alert]\nresolve-after-ms = {RESOLVE_AFTER_MS}\n"
+# The shipped plugin by its own name, and a copy of it that also takes warnings.
+WATCHED = {"log-alert": ERRORS, "log-warn": WARNINGS}
 ALERTMANAGER = "route:\n  receiver: nobody\nreceivers:\n  - name: nobody\n"
 SECONDS = 30
 
@@ -39,20 +43,23 @@ def run(cell):
         return cell.skip("whole", "the loghub files are not here")
     address = _alertmanager(cell)
     sink = {"klamm.alert.sinks.am.type": "alertmanager", "klamm.alert.sinks.am.url": f"http://{address}"}
-    broker = cell.own_broker(sink, plugins={"log-alert.toml": POLICY.encode()})
+    broker = cell.own_broker(sink, plugins={
+        "log-alert.toml": POLICY.encode(),
+        "log-warn.toml": f'{POLICY}[config]\nlevels = "WARN"\n'.encode(),
+        "log-warn.wasm": shipped("log-alert"),
+    })
     reader, producer = cell.client(broker, name="java"), cell.client(broker)
-    topics = {name: cell.topic(name) for name in logs}
-    for name, topic in topics.items():
-        reader.ask("create", topic=topic, partitions=1, configs={"klamm.transforms": "log-alert"})
-        file = records.write(cell.file(name), [Record(value=line) for line in logs[name]])
-        producer.ask("produce", topic=topic, file=file)
-    with cell.check("Alertmanager shows them"):
-        firing = {name: _error_offsets(name, lines) for name, lines in logs.items()}
-        names = {topics[name] for name, offsets in firing.items() if offsets}
-        _eventually(lambda: expect(_shown(address), names, "topics with alerts in Alertmanager"))
+    matching = {}
     for name, lines in logs.items():
-        with cell.check(f"{name}: counts and sources"):
-            _eventually(lambda: _expect_alerts(cell, reader, topics[name], _error_offsets(name, lines)))
+        for plugin, levels in WATCHED.items():
+            matching[plugin, name] = _offsets(name, lines, levels)
+            _produce(cell, reader, producer, plugin, name, lines)
+    with cell.check("Alertmanager shows them"):
+        firing = {cell.topic(*watched) for watched, offsets in matching.items() if offsets}
+        _eventually(lambda: expect(_shown(address), firing, "topics with alerts in Alertmanager"))
+    for (plugin, name), offsets in matching.items():
+        with cell.check(f"{plugin} {name}: {len(offsets)} lines"):
+            _eventually(lambda: _expect_alerts(cell, reader, plugin, name, offsets))
     with cell.check("every alert ends"):
         _eventually(lambda: expect({alert["state"] for alert in _latest(cell, reader).values()}, {"resolved"}, "states"))
     with cell.check("Alertmanager sees them end"):
@@ -70,18 +77,26 @@ def _alertmanager(cell):
     return address
 
 
-def _error_offsets(name, lines):
-    """Offsets of the lines whose level field is an error."""
+def _produce(cell, reader, producer, plugin, name, lines):
+    topic = cell.topic(plugin, name)
+    reader.ask("create", topic=topic, partitions=1, configs={"klamm.transforms": plugin})
+    file = records.write(cell.file(name), [Record(value=line) for line in lines])
+    producer.ask("produce", topic=topic, file=file)
+
+
+def _offsets(name, lines, levels):
+    """Offsets of the lines whose level field is one of `levels`."""
     found = ((offset, re.match(LEVELS[name], line)) for offset, line in enumerate(lines))
-    return [offset for offset, level in found if level and level[1].decode().lower() in ERRORS]
+    return [offset for offset, level in found if level and level[1].decode().lower() in levels]
 
 
-def _expect_alerts(cell, reader, topic, offsets):
+def _expect_alerts(cell, reader, plugin, name, offsets):
+    topic = cell.topic(plugin, name)
     alerts = [alert for alert in _latest(cell, reader, "firing").values() if alert["topic"] == topic]
     expect(sum(alert["count"] for alert in alerts), len(offsets), "sum of counts")
     for alert in alerts:
         expect({name: type(alert.get(name)) for name in FIELDS}, FIELDS, "types of the fields")
-        expect(alert["plugin"], "log-alert", "plugin")
+        expect(alert["plugin"], plugin, "plugin")
         expect(sum(source["count"] for source in alert["sources"]), alert["count"], "sum of the sources")
         expect([source["partition"] for source in alert["sources"]], [0], "partitions of the sources")
         ends = {alert["sources"][0]["first_offset"], alert["sources"][0]["last_offset"]}

@@ -9,12 +9,16 @@ import java.util.TreeMap;
 import org.apache.kafka.clients.consumer.ConsumerPartitionAssignor.Subscription;
 import org.apache.kafka.clients.consumer.internals.ConsumerProtocol;
 import org.apache.kafka.common.message.FindCoordinatorRequestData;
+import org.apache.kafka.common.message.HeartbeatRequestData;
 import org.apache.kafka.common.message.JoinGroupRequestData;
 import org.apache.kafka.common.message.JoinGroupResponseData;
 import org.apache.kafka.common.message.SyncGroupRequestData;
 import org.apache.kafka.common.message.SyncGroupResponseData;
 import org.apache.kafka.common.protocol.ApiKeys;
+import org.apache.kafka.common.protocol.Errors;
 import org.apache.kafka.common.requests.FindCoordinatorRequest;
+import org.apache.kafka.common.requests.HeartbeatRequest;
+import org.apache.kafka.common.requests.HeartbeatResponse;
 import org.apache.kafka.common.requests.JoinGroupRequest;
 import org.apache.kafka.common.requests.JoinGroupResponse;
 import org.apache.kafka.common.requests.SyncGroupRequest;
@@ -38,24 +42,26 @@ final class RawGroup implements Client.Verb {
     public Object answer(JsonNode request) throws Exception {
         try (var first = new Connection(bootstrap); var second = new Connection(bootstrap)) {
             var connections = List.of(first, second);
-            findCoordinator(first, request.get("group").asText());
+            awaitCoordinator(first, request.get("group").asText());
             var joined = join(connections, request);
             return sync(connections, joined, request);
         }
     }
 
-    /** Asked until there is one: the first question may find the offsets topic still being made. */
-    private static void findCoordinator(Connection connection, String group) throws Exception {
-        var asked = new FindCoordinatorRequest.Builder(new FindCoordinatorRequestData().setKey(group));
-        for (int attempt = 0; attempt < 50; attempt++) {
-            connection.send(asked.build((short) 3), ApiKeys.FIND_COORDINATOR);
-            var answer = (org.apache.kafka.common.requests.FindCoordinatorResponse) connection.receive();
-            if (answer.data().errorCode() == 0) {
+    /** The first question may find the offsets topic still being made; a coordinator that has loaded knows no member of ours. */
+    private static void awaitCoordinator(Connection connection, String group) throws Exception {
+        var find = new FindCoordinatorRequest.Builder(new FindCoordinatorRequestData().setKey(group));
+        var heartbeat = new HeartbeatRequest.Builder(new HeartbeatRequestData().setGroupId(group).setMemberId("nobody"));
+        for (int attempt = 0; attempt < 100; attempt++) {
+            connection.send(find.build((short) 3), ApiKeys.FIND_COORDINATOR);
+            connection.receive();
+            connection.send(heartbeat.build(), ApiKeys.HEARTBEAT);
+            if (((HeartbeatResponse) connection.receive()).error() == Errors.UNKNOWN_MEMBER_ID) {
                 return;
             }
             Thread.sleep(100);
         }
-        throw new IllegalStateException("no coordinator");
+        throw new IllegalStateException("no coordinator of " + group);
     }
 
     private static List<JoinGroupResponseData> join(List<Connection> connections, JsonNode request) throws Exception {
