@@ -15,7 +15,8 @@ const HINT: &str = "run `cargo xtask guests build`";
 fn guests(root: &Path) -> Vec<(String, PathBuf)> {
     let folders = ["plugins", "examples"].map(|parent| fs::read_dir(root.join(parent)).unwrap());
     let folders = folders.into_iter().flatten().map(|entry| entry.unwrap().path());
-    let named = folders.map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), path));
+    let named =
+        folders.map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), path));
     named.filter(|(name, path)| path.join(format!("{name}.wasm")).exists()).collect()
 }
 
