@@ -46,7 +46,7 @@ pub const VERSIONS: RangeInclusive<i16> = 4..=18;
 
 pub async fn handle(rooms: &Rooms, context: &Context, request: FetchRequest) -> FetchResponse {
     let sessions = &rooms.fetch_sessions;
-        let limits = request::limits(&request);
+    let limits = request::limits(&request);
     let asked = SessionRequest::of(&request, context.api_version);
     let fetch = match sessions.begin(asked, now()) {
         Ok(fetch) => fetch,
@@ -63,9 +63,7 @@ pub async fn handle(rooms: &Rooms, context: &Context, request: FetchRequest) -> 
     });
     let answers = answers.collect();
     match sessions.finish(&fetch, answers, now()) {
-        Ok((session_id, answers)) => {
-            answer::response(session_id, answers, &image, context)
-        }
+        Ok((session_id, answers)) => answer::response(session_id, answers, &image, context),
         Err(error) => FetchResponse::default().with_error_code(error.code()),
     }
 }

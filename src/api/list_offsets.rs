@@ -122,7 +122,9 @@ fn find(
     let ceiling = visible_end(&partition, isolation);
     let log = partition.log();
     Ok(match ask.timestamp {
-        LATEST => Found { offset: Some(ceiling), leader_epoch: log.latest_epoch(), timestamp: None },
+        LATEST => {
+            Found { offset: Some(ceiling), leader_epoch: log.latest_epoch(), timestamp: None }
+        }
         EARLIEST | EARLIEST_LOCAL => Found {
             offset: Some(log.log_start_offset()),
             leader_epoch: log.earliest_epoch(),

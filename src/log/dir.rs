@@ -167,7 +167,8 @@ impl LogDir {
         points: impl ExactSizeIterator<Item = (&'a TopicPartition, Offset)>,
     ) -> Result<(), LogError> {
         let path = self.path.join(RECOVERY_POINTS);
-        let lines = points.map(|(it, offset)| format!("{} {} {}", it.topic, it.partition, offset.0));
+        let lines =
+            points.map(|(it, offset)| format!("{} {} {}", it.topic, it.partition, offset.0));
         self.disk
             .replace(&path, &checkpoint::encode(lines), true)
             .map_err(LogError::storage("write", &path))
@@ -176,7 +177,9 @@ impl LogDir {
     /// Says that every log was closed.
     pub fn mark_clean(&self) -> Result<(), LogError> {
         let path = self.path.join(CLEAN_SHUTDOWN);
-        self.disk.replace(&path, b"{\"version\":0}", true).map_err(LogError::storage("write", &path))
+        self.disk
+            .replace(&path, b"{\"version\":0}", true)
+            .map_err(LogError::storage("write", &path))
     }
 
     fn remove_marker(&self) -> Result<(), LogError> {

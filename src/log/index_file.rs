@@ -77,7 +77,10 @@ impl<const N: usize> IndexFile<N> {
     }
 
     /// The last entry for which `holds` is true, given that it is true for a first part of the entries only.
-    pub(super) fn find_last(&self, holds: impl Fn(&[u8; N]) -> bool) -> io::Result<Option<[u8; N]>> {
+    pub(super) fn find_last(
+        &self,
+        holds: impl Fn(&[u8; N]) -> bool,
+    ) -> io::Result<Option<[u8; N]>> {
         let (mut low, mut high) = (0, self.entries());
         while high - low > WINDOW_ENTRIES {
             let middle = low + (high - low) / 2;

@@ -14,7 +14,10 @@ pub(super) fn encode(id: Uuid) -> String {
         Some(shift) => (bits >> shift) & 0x3f,
         None => (bits << 4) & 0x3f,
     };
-    (0..LETTERS).filter_map(|at| ALPHABET.get(letter(at) as usize)).map(|&it| char::from(it)).collect()
+    (0..LETTERS)
+        .filter_map(|at| ALPHABET.get(letter(at) as usize))
+        .map(|&it| char::from(it))
+        .collect()
 }
 
 pub(super) fn decode(text: &str) -> Option<Uuid> {

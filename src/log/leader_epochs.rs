@@ -26,7 +26,12 @@ pub(super) struct LeaderEpochs {
 
 impl LeaderEpochs {
     pub(super) fn empty(disk: &Arc<dyn Disk>, dir: &std::path::Path) -> Self {
-        Self { disk: Arc::clone(disk), path: dir.join(FILE_NAME), starts: Vec::new(), changed: false }
+        Self {
+            disk: Arc::clone(disk),
+            path: dir.join(FILE_NAME),
+            starts: Vec::new(),
+            changed: false,
+        }
     }
 
     /// Reads the file. `false` if there is none or it is damaged: the batches then have to tell.
@@ -153,7 +158,10 @@ mod tests {
     #[test]
     fn an_epoch_without_records_leaves_no_trace() {
         let mut epochs = epochs(&[(1, 0), (2, 5), (3, 5)]);
-        assert_eq!(epochs.end_offset_for(LeaderEpoch(2), Offset(9)), Some((LeaderEpoch(1), Offset(5))));
+        assert_eq!(
+            epochs.end_offset_for(LeaderEpoch(2), Offset(9)),
+            Some((LeaderEpoch(1), Offset(5)))
+        );
         epochs.note(LeaderEpoch(3), Offset(8));
         assert_eq!(epochs.starts.len(), 2, "only a newer epoch begins");
     }

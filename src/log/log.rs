@@ -278,11 +278,19 @@ impl Log {
             return Err(LogError::RecordListTooLarge { size, max });
         }
         let active = self.active();
-        if must_roll(&active, stamped, size, &settings, now) { self.roll(writer, now) } else { Ok(active) }
+        if must_roll(&active, stamped, size, &settings, now) {
+            self.roll(writer, now)
+        } else {
+            Ok(active)
+        }
     }
 
     /// Begins a new segment at the log's end, sealing the active one.
-    pub(super) fn roll(&self, writer: &mut Writer, now: TimestampMs) -> Result<Arc<Segment>, LogError> {
+    pub(super) fn roll(
+        &self,
+        writer: &mut Writer,
+        now: TimestampMs,
+    ) -> Result<Arc<Segment>, LogError> {
         self.active().seal()?;
         self.write_snapshot(writer, false)?;
         let segment = Arc::new(Segment::new(&self.disk, &self.path(), self.log_end_offset(), now));

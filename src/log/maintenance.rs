@@ -67,7 +67,8 @@ impl Log {
 
     /// Removes files whose `file.delete.delay.ms` is over.
     fn purge(&self, writer: &mut Writer, now: TimestampMs) -> Result<(), LogError> {
-        let (due, waiting) = std::mem::take(&mut writer.deleted).into_iter().partition(|it| it.0 <= now);
+        let (due, waiting) =
+            std::mem::take(&mut writer.deleted).into_iter().partition(|it| it.0 <= now);
         writer.deleted = waiting;
         let due: Vec<(TimestampMs, Vec<PathBuf>)> = due;
         for path in due.iter().flat_map(|(_, paths)| paths) {
@@ -98,7 +99,9 @@ impl Log {
             self.roll(writer, now)?;
             let dir = self.path();
             // The new segment alone tells the log's end: it must not vanish in a power cut that keeps the renames.
-            self.disk.sync_dir(&dir).map_err(|it| self.fsync_failed(LogError::storage("fsync", &dir)(it)))?;
+            self.disk
+                .sync_dir(&dir)
+                .map_err(|it| self.fsync_failed(LogError::storage("fsync", &dir)(it)))?;
         }
         let kept = self.segments.load().get(count..).unwrap_or_default().to_vec();
         let log_start = kept.first().map_or(self.log_end_offset(), |it| it.base_offset);
@@ -142,7 +145,8 @@ impl Log {
         let recovery_point = self.recovery_point();
         let segments = self.segments.load_full();
         let Some((active, sealed)) = segments.split_last() else { return Ok(()) };
-        let unflushed: Vec<_> = sealed.iter().filter(|it| it.base_offset >= recovery_point).collect();
+        let unflushed: Vec<_> =
+            sealed.iter().filter(|it| it.base_offset >= recovery_point).collect();
         if unflushed.is_empty() {
             return Ok(());
         }
@@ -157,7 +161,9 @@ impl Log {
         for segment in segments {
             segment.sync().map_err(|it| self.fsync_failed(it))?;
         }
-        self.disk.sync_dir(&dir).map_err(|it| self.fsync_failed(LogError::storage("fsync", &dir)(it)))
+        self.disk
+            .sync_dir(&dir)
+            .map_err(|it| self.fsync_failed(LogError::storage("fsync", &dir)(it)))
     }
 
     /// After a failed fsync nobody knows what the page cache still holds: the directory is done for.

@@ -180,7 +180,8 @@ impl ProducerEntry {
         let newest = self.batches.back().filter(|_| header.producer_epoch == self.epoch);
         match newest {
             Some(newest) if !is_after(header.base_sequence, newest.base_sequence) => {
-                let not_before = |it: &&StoredBatch| !is_after(header.base_sequence, it.base_sequence);
+                let not_before =
+                    |it: &&StoredBatch| !is_after(header.base_sequence, it.base_sequence);
                 let stored = self.batches.iter().find(not_before).unwrap_or(newest);
                 ProducerCheck::Duplicate(stored.clone())
             }

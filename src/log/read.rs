@@ -11,7 +11,9 @@ use super::{
 };
 use crate::{
     base::{LeaderEpoch, Offset, TimestampMs},
-    wire::record_batch::{Batch, BatchHeader, DecodedBatch, HEADER_BYTES, RecordView, TimestampType},
+    wire::record_batch::{
+        Batch, BatchHeader, DecodedBatch, HEADER_BYTES, RecordView, TimestampType,
+    },
 };
 
 /// Whole batches, the first of which may begin before the offset that was asked for.

@@ -52,14 +52,18 @@ impl Loader<'_> {
         self.remove_left_overs(&names)?;
         let mut epochs = LeaderEpochs::empty(self.disk, self.dir);
         let epochs_known = epochs.load()?;
-        let segments = self.load_segments(&offsets(&names, file_name::LOG), epochs_known, &mut epochs)?;
+        let segments =
+            self.load_segments(&offsets(&names, file_name::LOG), epochs_known, &mut epochs)?;
         let log_end = match segments.last() {
             Some(active) => end_of(active)?,
             None => Offset(0),
         };
         epochs.truncate_from(log_end);
         epochs.store()?;
-        let producers = self.load_producers(&offsets(&names, file_name::SNAPSHOT), &segments, log_end)?;
+        let producers =
+            self.load_producers(&offsets(&names, file_name::SNAPSHOT), &segments, log_end)?;
+        // A node may have more segments than it may hold files open.
+        segments.iter().for_each(|it| it.close_files());
         Ok(Loaded { segments, producers, epochs, log_end })
     }
 
@@ -89,7 +93,8 @@ impl Loader<'_> {
         for (at, &base) in bases.iter().enumerate() {
             let segment = Arc::new(Segment::new(self.disk, self.dir, base, self.now));
             let next_base = bases.get(at + 1).copied();
-            let believed = epochs_known && self.believes(next_base) && self.adopt(&segment, next_base)?;
+            let believed =
+                epochs_known && self.believes(next_base) && self.adopt(&segment, next_base)?;
             let whole = believed || self.recover(&segment, next_base, epochs)?;
             segments.push(segment);
             if !whole {
@@ -111,11 +116,8 @@ impl Loader<'_> {
     /// Takes a segment over as its files say. `false` if they do not fit together.
     fn adopt(&self, segment: &Segment, next_base: Option<Offset>) -> Result<bool, LogError> {
         let path = segment.log.path();
-        let size = segment
-            .log
-            .get()
-            .and_then(|it| it.len())
-            .map_err(LogError::storage("open", &path))?;
+        let size =
+            segment.log.get().and_then(|it| it.len()).map_err(LogError::storage("open", &path))?;
         segment.set_size(size);
         let fits = self.adopt_indexes(segment).map_err(LogError::storage("read", &path))?;
         if !fits || next_base.is_some() {
@@ -280,6 +282,9 @@ fn replay(
 
 /// The offset after a segment's last record.
 fn end_of(segment: &Segment) -> Result<Offset, LogError> {
+    if segment.size() == 0 {
+        return Ok(segment.base_offset);
+    }
     let position = segment
         .offset_index
         .last_position()

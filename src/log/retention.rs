@@ -13,7 +13,11 @@ pub(super) struct SegmentSpan {
 
 /// How many segments from the front are to be deleted. The active one, the last, is among them only if it has
 /// records and all of those before it go.
-pub(super) fn deletable(segments: &[SegmentSpan], settings: &LogSettings, now: TimestampMs) -> usize {
+pub(super) fn deletable(
+    segments: &[SegmentSpan],
+    settings: &LogSettings,
+    now: TimestampMs,
+) -> usize {
     if !settings.cleanup_policy.delete {
         return 0;
     }

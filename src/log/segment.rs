@@ -133,7 +133,8 @@ impl Segment {
         now: TimestampMs,
     ) {
         let mut times = self.times.lock();
-        let latest = TimestampOffset { timestamp: header.max_timestamp, offset: header.last_offset() };
+        let latest =
+            TimestampOffset { timestamp: header.max_timestamp, offset: header.last_offset() };
         if times.bytes_since_index_entry > u64::from(index_interval_bytes) {
             // Ignored on purpose: without the entry a lookup scans further, and nothing else.
             let _ = self.offset_index.append(header.last_offset(), position);
@@ -210,6 +211,12 @@ impl Segment {
     pub(super) fn close_if_idle(&self) {
         for file in self.files() {
             file.close_if_idle();
+        }
+    }
+
+    pub(super) fn close_files(&self) {
+        for file in self.files() {
+            file.close();
         }
     }
 

@@ -5,7 +5,9 @@ use std::{path::Path, sync::Arc};
 use bytes::BytesMut;
 use kafka_protocol::{
     indexmap::IndexMap,
-    records::{Compression, Record, RecordBatchEncoder, RecordEncodeOptions, TimestampType as Kind},
+    records::{
+        Compression, Record, RecordBatchEncoder, RecordEncodeOptions, TimestampType as Kind,
+    },
 };
 
 use super::{
@@ -96,7 +98,11 @@ impl Sent {
 }
 
 pub(super) fn context() -> AppendContext {
-    AppendContext { leader_epoch: LeaderEpoch(0), now: NOW, timestamp_type: TimestampType::CreateTime }
+    AppendContext {
+        leader_epoch: LeaderEpoch(0),
+        now: NOW,
+        timestamp_type: TimestampType::CreateTime,
+    }
 }
 
 pub(super) fn append(log: &Log, sent: &Sent) -> Result<Appended, LogError> {
@@ -112,7 +118,9 @@ pub(super) fn spans(log: &Log) -> Vec<(i64, i64)> {
     let (mut spans, mut from) = (Vec::new(), log.log_start_offset());
     while from < log.log_end_offset() {
         let fetched = log.read(from, log.log_end_offset(), usize::MAX, true).unwrap();
-        spans.extend(fetched.batches().map(|it| (it.header.base_offset.0, it.header.last_offset().0)));
+        spans.extend(
+            fetched.batches().map(|it| (it.header.base_offset.0, it.header.last_offset().0)),
+        );
         assert!(fetched.next_offset > from, "a read below the end goes on");
         from = fetched.next_offset;
     }

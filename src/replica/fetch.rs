@@ -82,7 +82,9 @@ impl ReplicaManager {
 
     fn delay(&self, params: &FetchParams, delayed: &Arc<DelayedFetch>) -> Vec<Registered> {
         let partitions = params.partitions.iter().filter_map(|it| self.find(&it.topic_partition));
-        partitions.map(|it| Registered { key: it.purgatory.delay(delayed), partition: it }).collect()
+        partitions
+            .map(|it| Registered { key: it.purgatory.delay(delayed), partition: it })
+            .collect()
     }
 
     /// Reads every partition once. Disk is read off the runtime's workers; where there is nothing to read, nothing is.

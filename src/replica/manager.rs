@@ -14,7 +14,7 @@ use super::{Partition, ReplicaError, partition::Role};
 use crate::{
     base::{LeaderEpoch, TopicId, TopicName, TopicPartition},
     config::{Config, LogConfig, TopicConfig, TopicConfigs},
-    log::{LogDir, LogSettings},
+    log::{LogDir, LogSettings, raise_open_files_limit},
     metadata::{MetadataImage, PartitionImage, TopicImage},
     telemetry::{Metrics, now},
 };
@@ -59,11 +59,16 @@ impl ReplicaManager {
     ///
     /// [`crate::log::LogError::DirectoryRefused`] for a directory that is in use or another node's.
     pub fn start(config: &Arc<Config>, metrics: &Metrics) -> Result<Arc<Self>, ReplicaError> {
+        raise_open_files_limit();
         let open = |path| LogDir::open(path, config.node.id).map(Arc::new);
         let dirs = config.log.dirs.iter().map(|it| open(it.as_path())).collect::<Result<_, _>>()?;
         let count = Gauge::default();
         metrics.register(|it| {
-            it.register("klamm_partitions", "Partitions with a replica on this node", count.clone());
+            it.register(
+                "klamm_partitions",
+                "Partitions with a replica on this node",
+                count.clone(),
+            );
         });
         Ok(Arc::new(Self {
             config: Arc::clone(config),
@@ -117,8 +122,7 @@ impl ReplicaManager {
         topic_partition: &TopicPartition,
         current_leader_epoch: Option<LeaderEpoch>,
     ) -> Result<Arc<Partition>, ReplicaError> {
-        let partition =
-            self.find(topic_partition).ok_or(ReplicaError::UnknownTopicOrPartition)?;
+        let partition = self.find(topic_partition).ok_or(ReplicaError::UnknownTopicOrPartition)?;
         if !partition.is_leader() {
             return Err(ReplicaError::NotLeader);
         }
@@ -240,7 +244,8 @@ impl ReplicaManager {
                 Err(error) => dir.health.take_offline(&error),
             }
         }
-        let count = |dir: &Arc<LogDir>| kept.values().filter(|it| Arc::ptr_eq(&it.dir, dir)).count();
+        let count =
+            |dir: &Arc<LogDir>| kept.values().filter(|it| Arc::ptr_eq(&it.dir, dir)).count();
         let mut counts: Vec<_> = self.dirs.iter().map(count).collect();
         new.iter()
             .filter_map(|wanted| {

@@ -80,12 +80,13 @@ impl Topic {
 
 impl Target {
     /// What the target is called now.
-    pub(super) fn topic_partition(&self, image: &MetadataImage) -> Result<TopicPartition, ErrorCode> {
+    pub(super) fn topic_partition(
+        &self,
+        image: &MetadataImage,
+    ) -> Result<TopicPartition, ErrorCode> {
         let topic = match &self.topic {
             Topic::Name(name) => name.clone(),
-            Topic::Id(id) => {
-                image.topic_names.get(id).cloned().ok_or(ErrorCode::UnknownTopicId)?
-            }
+            Topic::Id(id) => image.topic_names.get(id).cloned().ok_or(ErrorCode::UnknownTopicId)?,
         };
         Ok(TopicPartition { topic, partition: self.partition })
     }

@@ -31,9 +31,14 @@ pub(super) struct SessionFetch {
 enum Kind {
     Sessionless,
     /// The answer begins a session.
-    Full { uses_topic_ids: bool },
+    Full {
+        uses_topic_ids: bool,
+    },
     /// The answer tells what changed. `epoch` is that of the request after this one.
-    Incremental { session_id: i32, epoch: i32 },
+    Incremental {
+        session_id: i32,
+        epoch: i32,
+    },
 }
 
 /// All sessions.
@@ -154,7 +159,8 @@ fn evict(sessions: &mut HashMap<i32, Session>, size: usize, now: TimestampMs) ->
     let idle = sessions.iter().min_by_key(|(_, it)| it.used);
     let idle = idle.filter(|(_, it)| now.since(it.used) > EVICTION_MS);
     let is_smaller = |it: &Session| now.since(it.created) > EVICTION_MS && it.len() < size;
-    let smallest = || sessions.iter().filter(|(_, it)| is_smaller(it)).min_by_key(|(_, it)| it.len());
+    let smallest =
+        || sessions.iter().filter(|(_, it)| is_smaller(it)).min_by_key(|(_, it)| it.len());
     let victim = idle.or_else(smallest).map(|(&id, _)| id);
     victim.and_then(|id| sessions.remove(&id)).is_some()
 }

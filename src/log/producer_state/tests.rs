@@ -26,7 +26,11 @@ fn after(producer_id: i64, batches: &[(i16, i32)]) -> ProducerStates {
     let mut states = ProducerStates::default();
     for (at, &(epoch, sequence)) in batches.iter().enumerate() {
         let base_offset = Offset(at as i64 * 2);
-        states.note(&BatchHeader { base_offset, ..header(producer_id, epoch, sequence) }, None, NOW);
+        states.note(
+            &BatchHeader { base_offset, ..header(producer_id, epoch, sequence) },
+            None,
+            NOW,
+        );
     }
     states
 }
@@ -47,7 +51,9 @@ fn check(states: &ProducerStates, producer_id: i64, epoch: i16, sequence: i32, w
 #[test]
 fn a_batch_follows_the_last_one_or_is_known_or_is_refused() {
     let states = after(1, &[(0, 0), (0, 2), (0, 4)]);
-    for (sequence, want) in [(6, "new"), (4, "dup 4"), (0, "dup 0"), (5, "order"), (8, "order"), (1, "order")] {
+    for (sequence, want) in
+        [(6, "new"), (4, "dup 4"), (0, "dup 0"), (5, "order"), (8, "order"), (1, "order")]
+    {
         check(&states, 1, 0, sequence, want);
     }
 }
@@ -99,7 +105,9 @@ fn a_marker_raises_the_epoch_and_counts_in_no_sequence() {
 fn sequences_of_a_derived_id_only_rise() {
     let id = 1 << 62 | 5;
     let states = after(id, &[(0, 10), (0, 40), (0, 90)]);
-    for (sequence, want) in [(91, "new"), (5_000, "new"), (90, "dup 4"), (40, "dup 2"), (10, "dup 0"), (3, "dup 0")] {
+    for (sequence, want) in
+        [(91, "new"), (5_000, "new"), (90, "dup 4"), (40, "dup 2"), (10, "dup 0"), (3, "dup 0")]
+    {
         check(&states, id, 0, sequence, want);
     }
     check(&states, id, 1, 3, "new");
@@ -124,5 +132,8 @@ fn routes_are_kept_with_their_batches() {
     assert_eq!(states.with_routes(), [ProducerId(1)]);
     let routes = states.routes(ProducerId(1));
     assert_eq!(routes.len(), 1);
-    assert_eq!((routes[0].batch.base_sequence, routes[0].batch.route.as_deref()), (2, Some(&b"where"[..])));
+    assert_eq!(
+        (routes[0].batch.base_sequence, routes[0].batch.route.as_deref()),
+        (2, Some(&b"where"[..]))
+    );
 }

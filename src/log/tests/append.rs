@@ -49,8 +49,7 @@ fn a_batch_larger_than_a_segment_is_refused() {
 fn a_segment_rolls_by_size_age_and_full_index() {
     let small = LogSettings { segment_bytes: 200, ..settings() };
     let aged = LogSettings { segment_ms: 10, ..settings() };
-    let indexed =
-        LogSettings { segment_index_bytes: 24, index_interval_bytes: 0, ..settings() };
+    let indexed = LogSettings { segment_index_bytes: 24, index_interval_bytes: 0, ..settings() };
     for settings in [small, aged, indexed] {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("t-0");
@@ -86,7 +85,11 @@ fn reads_stop_at_the_ceiling_and_at_the_size_but_not_before_one_batch() {
         (4, 2, usize::MAX, true, 0),
     ] {
         let fetched = log.read(Offset(from), Offset(ceiling), max_bytes, at_least_one).unwrap();
-        assert_eq!(fetched.records.len(), want * one, "{from} {ceiling} {max_bytes} {at_least_one}");
+        assert_eq!(
+            fetched.records.len(),
+            want * one,
+            "{from} {ceiling} {max_bytes} {at_least_one}"
+        );
     }
     for outside in [-1, 9] {
         let error = log.read(Offset(outside), Offset(8), 1, true).unwrap_err();

@@ -46,7 +46,8 @@ fn several_batches_of_one_append_must_follow_each_other() {
 #[test]
 fn a_producer_is_forgotten_after_its_time_and_not_before() {
     let dir = tempfile::tempdir().unwrap();
-    let log = open(&dir.path().join("t-0"), LogSettings { producer_id_expiration_ms: 100, ..settings() });
+    let log =
+        open(&dir.path().join("t-0"), LogSettings { producer_id_expiration_ms: 100, ..settings() });
     // Its records' own timestamps do not count.
     append(&log, &Sent::records(1).by(1, 0, 0).at(&[5])).unwrap();
     log.retain(TimestampMs(NOW.0 + 99)).unwrap();

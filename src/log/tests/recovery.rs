@@ -36,7 +36,11 @@ fn a_log_cut_at_every_byte_keeps_every_whole_batch() {
     let bytes = written(&path);
     let size = bytes.len() / 8;
     for cut in 0..=bytes.len() {
-        let left = ["00000000000000000000.index", "00000000000000000000.timeindex", "leader-epoch-checkpoint"];
+        let left = [
+            "00000000000000000000.index",
+            "00000000000000000000.timeindex",
+            "leader-epoch-checkpoint",
+        ];
         let (_dir, log) = opened_with(&bytes[..cut], &left, &path);
         let whole = (cut / size) as i64;
         assert_eq!(log.log_end_offset(), Offset(whole * 2), "cut at {cut}");
@@ -89,7 +93,12 @@ fn damaged_companions_are_built_anew() {
     let log = open(&path, settings());
     log.close().unwrap();
     drop(log);
-    for name in ["00000000000000000000.index", "00000000000000000000.timeindex", "leader-epoch-checkpoint", "00000000000000000016.snapshot"] {
+    for name in [
+        "00000000000000000000.index",
+        "00000000000000000000.timeindex",
+        "leader-epoch-checkpoint",
+        "00000000000000000016.snapshot",
+    ] {
         for damage in [None, Some(vec![]), Some(vec![0xff; 61]), Some(vec![0; 8])] {
             match damage {
                 None => fs::remove_file(path.join(name)).unwrap(),
@@ -149,7 +158,8 @@ fn recovery_begins_at_the_recovery_point() {
     fs::write(path.join(LOG), bytes).unwrap();
     let disk: Arc<dyn Disk> = Arc::new(RealDisk);
     let opening = Opening { clean: false, recovery_point };
-    let log = Log::open_on(disk, path.clone(), Arc::<Health>::default(), settings(), opening, NOW).unwrap();
+    let log = Log::open_on(disk, path.clone(), Arc::<Health>::default(), settings(), opening, NOW)
+        .unwrap();
     assert_eq!(log.log_end_offset(), Offset(18));
 }
 

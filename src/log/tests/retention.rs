@@ -22,7 +22,8 @@ fn old_segments_go_and_their_files_after_a_delay() {
     assert!(log.log_start_offset() > Offset(0));
     assert_eq!(spans(&log)[0].0, log.log_start_offset().0);
     let renamed = |path: &Path| {
-        let files = path.read_dir().unwrap().map(|it| it.unwrap().file_name().into_string().unwrap());
+        let files =
+            path.read_dir().unwrap().map(|it| it.unwrap().file_name().into_string().unwrap());
         files.filter(|it| it.ends_with(".deleted")).count()
     };
     assert_eq!(renamed(&path), deleted * 3);
