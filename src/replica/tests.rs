@@ -201,7 +201,7 @@ async fn what_is_committed_is_told_at_once_and_what_is_not_times_out() {
     assert!(matches!(never, Err(ReplicaError::TimedOut)));
     let leader_only = partition.committed(Offset(2), Acks::Leader, wait).await;
     assert!(leader_only.is_ok());
-    let waiting = partition.committed(Offset(2), Acks::All, Duration::from_secs(60));
+    let waiting = partition.committed(Offset(2), Acks::All, Duration::from_mins(1));
     let (result, ()) = tokio::join!(waiting, async { partition.stop() });
     assert!(matches!(result, Err(ReplicaError::NotLeader)));
 }
