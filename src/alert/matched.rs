@@ -15,6 +15,18 @@ pub enum Severity {
     Critical,
 }
 
+impl Severity {
+    /// Of the plugin interface's number: 0 info, 1 warning, 2 error, 3 critical.
+    pub fn of_plugin(number: u8) -> Self {
+        match number {
+            0 => Self::Info,
+            1 => Self::Warning,
+            2 => Self::Error,
+            _ => Self::Critical,
+        }
+    }
+}
+
 /// One matching record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Match {

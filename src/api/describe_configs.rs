@@ -1,19 +1,246 @@
-//! `DescribeConfigs`.
+//! `DescribeConfigs` (key 32), versions 1 to 4.
+//!
+//! | version | adds                         | source  |
+//! |---------|------------------------------|---------|
+//! | 1       | synonyms                     | KIP-226 |
+//! | 3       | types and documentation      | KIP-569 |
+//! | 4       | flexible encoding            | KIP-482 |
+//!
+//! Served for topics, groups and this node, whose settings are read only.
 
 use std::ops::RangeInclusive;
 
-use kafka_protocol::messages::{DescribeConfigsRequest, DescribeConfigsResponse};
+use kafka_protocol::{
+    messages::{
+        DescribeConfigsRequest, DescribeConfigsResponse,
+        describe_configs_request::DescribeConfigsResource,
+        describe_configs_response::{
+            DescribeConfigsResourceResult, DescribeConfigsResult, DescribeConfigsSynonym,
+        },
+    },
+    protocol::StrBytes,
+};
 
-use super::{Context, Rooms};
+use super::{
+    Context, Rooms,
+    config_resource::{BROKER, GROUP, TOPIC, unsupported},
+    refusal::{Refusal, code_and_message},
+};
+use crate::{
+    base::{ErrorCode, GroupId, TopicName},
+    config::{
+        self, Config, SETTINGS, TopicConfigs,
+        topic::{self, ConfigSource, ConfigType, ConfigValue},
+    },
+    controller::validate_topic_name,
+    metadata::MetadataImage,
+};
 
 /// The versions Klamm answers.
 pub const VERSIONS: RangeInclusive<i16> = 1..=4;
 
+#[expect(clippy::unused_async, reason = "every handler is called alike")]
 pub async fn handle(
     rooms: &Rooms,
     context: &Context,
     request: DescribeConfigsRequest,
 ) -> DescribeConfigsResponse {
-    let _ = (rooms, context, request);
-    todo!()
+    answer(&rooms.config, &rooms.quorum.image(), context.api_version, &request)
 }
+
+/// One config, before it is known which version asks.
+struct Described {
+    /// The one in effect first.
+    values: Vec<ConfigValue>,
+    name: String,
+    kind: ConfigType,
+    doc: String,
+    read_only: bool,
+}
+
+fn answer(
+    config: &Config,
+    image: &MetadataImage,
+    version: i16,
+    request: &DescribeConfigsRequest,
+) -> DescribeConfigsResponse {
+    let results = request.resources.iter().map(|resource| {
+        let described = describe(config, image, resource);
+        let (error_code, message) = code_and_message(&described);
+        let configs = described
+            .unwrap_or_default()
+            .into_iter()
+            .filter(|it| is_asked(resource, &it.name))
+            .map(|it| entry(it, version, request))
+            .collect();
+        DescribeConfigsResult::default()
+            .with_error_code(error_code)
+            .with_error_message(message)
+            .with_resource_type(resource.resource_type)
+            .with_resource_name(resource.resource_name.clone())
+            .with_configs(configs)
+    });
+    DescribeConfigsResponse::default().with_results(results.collect())
+}
+
+/// No keys, or an empty list of them, ask for all.
+fn is_asked(resource: &DescribeConfigsResource, name: &str) -> bool {
+    let keys = resource.configuration_keys.as_deref().unwrap_or_default();
+    keys.is_empty() || keys.iter().any(|it| &**it == name)
+}
+
+fn describe(
+    config: &Config,
+    image: &MetadataImage,
+    resource: &DescribeConfigsResource,
+) -> Result<Vec<Described>, Refusal> {
+    let name = &*resource.resource_name;
+    match resource.resource_type {
+        TOPIC => describe_topic(config, image, &name.into()),
+        BROKER => describe_broker(config, name),
+        GROUP => describe_group(config, image, &name.into()),
+        other => Err(unsupported(other)),
+    }
+}
+
+fn describe_topic(
+    config: &Config,
+    image: &MetadataImage,
+    name: &TopicName,
+) -> Result<Vec<Described>, Refusal> {
+    validate_topic_name(name.as_str())?;
+    if !image.topics.contains_key(name) {
+        return Err(Refusal::new(
+            ErrorCode::UnknownTopicOrPartition,
+            format!("The topic '{name}' does not exist."),
+        ));
+    }
+    let none = TopicConfigs::new();
+    let own = image.topic_configs(name).map_or(&none, |it| it);
+    let describe = |it: topic::EffectiveConfig| Described {
+        values: it.values,
+        name: it.definition.name.into(),
+        kind: it.definition.kind,
+        doc: it.definition.doc.into(),
+        read_only: false,
+    };
+    Ok(topic::effective_configs(config, name, own).into_iter().map(describe).collect())
+}
+
+/// This node's settings; the defaults of all nodes can only be set in their files and are therefore none.
+fn describe_broker(config: &Config, name: &str) -> Result<Vec<Described>, Refusal> {
+    if name.is_empty() {
+        return Ok(Vec::new());
+    }
+    let id: i32 = name.parse().map_err(|_| {
+        Refusal::invalid_request(format!("Broker id must be an integer, but it is: {name}"))
+    })?;
+    if id != config.node.id.0 {
+        return Err(Refusal::invalid_request(format!(
+            "Unexpected broker id, expected {} or empty string, but received {name}",
+            config.node.id.0
+        )));
+    }
+    let defaults = Config::default();
+    let settings = SETTINGS.iter().map(|setting| {
+        let (value, default) = (setting.value(config), setting.value(&defaults));
+        setting_of(setting.key, ConfigType::String, setting.doc, Some(value), default)
+    });
+    let topic_defaults = topic::DEFINITIONS.iter().filter_map(|it| {
+        let setting = it.synonyms.first()?.name;
+        let value = config.topic_defaults.get(it.name).cloned();
+        Some(setting_of(setting, it.kind, it.doc, value, it.default.into()))
+    });
+    Ok(settings.chain(topic_defaults).collect())
+}
+
+/// A setting that equals its default counts as not set: the file may say the same.
+fn setting_of(
+    name: &str,
+    kind: ConfigType,
+    doc: &str,
+    value: Option<String>,
+    default: String,
+) -> Described {
+    let value_of = |value, source| ConfigValue { name: name.into(), value, source };
+    let set = value.filter(|it| *it != default);
+    let values = set
+        .map(|it| value_of(it, ConfigSource::StaticBroker))
+        .into_iter()
+        .chain([value_of(default, ConfigSource::Default)]);
+    let values = values.collect();
+    Described { values, name: name.into(), kind, doc: doc.into(), read_only: true }
+}
+
+fn describe_group(
+    config: &Config,
+    image: &MetadataImage,
+    group: &GroupId,
+) -> Result<Vec<Described>, Refusal> {
+    if group.as_str().is_empty() {
+        return Err(Refusal::invalid_request("Group name must not be empty"));
+    }
+    let name = config::group::ASSIGNOR;
+    let own = image.group_configs(group).and_then(|it| it.get(name));
+    let pattern = config.group_patterns.find(group.as_str()).and_then(|it| it.get(name));
+    let layers = [
+        (own.map(String::as_str), ConfigSource::Group),
+        (pattern.map(String::as_str), ConfigSource::StaticBroker),
+        (Some(""), ConfigSource::Default),
+    ];
+    let values = layers.into_iter().filter_map(|(value, source)| {
+        Some(ConfigValue { name: name.into(), value: value?.into(), source })
+    });
+    Ok(vec![Described {
+        values: values.collect(),
+        name: name.into(),
+        kind: ConfigType::String,
+        doc: config::group::ASSIGNOR_DOC.into(),
+        read_only: false,
+    }])
+}
+
+fn entry(
+    config: Described,
+    version: i16,
+    request: &DescribeConfigsRequest,
+) -> DescribeConfigsResourceResult {
+    let text = |it: &str| StrBytes::from_string(it.to_owned());
+    let (value, source) = match config.values.first() {
+        Some(it) => (Some(text(&it.value)), it.source),
+        None => (None, ConfigSource::Default),
+    };
+    let synonyms = config.values.iter().filter(|_| request.include_synonyms).map(|it| {
+        DescribeConfigsSynonym::default()
+            .with_name(text(&it.name))
+            .with_value(Some(text(&it.value)))
+            .with_source(it.source as i8)
+    });
+    let entry = DescribeConfigsResourceResult::default()
+        .with_name(text(&config.name))
+        .with_value(value)
+        .with_read_only(config.read_only)
+        .with_config_source(source as i8)
+        .with_synonyms(synonyms.collect())
+        .with_documentation(None);
+    if version < 3 {
+        return entry;
+    }
+    let doc = request.include_documentation.then(|| text(&config.doc));
+    entry.with_config_type(config_type(config.kind)).with_documentation(doc)
+}
+
+/// Numbers of `DescribeConfigsResponse.ConfigType`.
+fn config_type(kind: ConfigType) -> i8 {
+    match kind {
+        ConfigType::Boolean => 1,
+        ConfigType::String => 2,
+        ConfigType::Int => 3,
+        ConfigType::Long => 5,
+        ConfigType::Double => 6,
+        ConfigType::List => 7,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -89,3 +89,42 @@ fn refused(context: &Context, id: &WireId, error: ErrorCode) -> DescribedGroup {
     }
     group
 }
+
+#[cfg(test)]
+mod tests {
+    use bytes::{Bytes, BytesMut};
+    use kafka_protocol::protocol::Encodable;
+
+    use super::*;
+
+    fn group() -> group::DescribedGroup {
+        let member = group::DescribedMember {
+            member_id: "m".into(),
+            group_instance_id: Some("i".into()),
+            client_id: "c".into(),
+            client_host: "/127.0.0.1".into(),
+            metadata: Bytes::new(),
+            assignment: Bytes::new(),
+        };
+        group::DescribedGroup {
+            state: State::Stable,
+            protocol_type: "consumer".into(),
+            protocol: "range".into(),
+            members: vec![member],
+        }
+    }
+
+    #[test]
+    fn each_version_can_tell_of_a_group_and_of_none() {
+        let id = WireId::from(group_text::wire("g"));
+        for version in VERSIONS {
+            let context = Context::of_version(version);
+            let missing = refused(&context, &id, ErrorCode::GroupIdNotFound);
+            assert_eq!(missing.group_state.as_str(), "Dead");
+            assert_eq!(missing.error_code != 0, version >= 6);
+            let groups = vec![answer(&context, group()), missing];
+            let response = DescribeGroupsResponse::default().with_groups(groups);
+            response.encode(&mut BytesMut::new(), version).unwrap();
+        }
+    }
+}

@@ -4,8 +4,8 @@
 
 use crate::{
     base::ErrorCode, controller::ControllerError, group::GroupError, log::LogError,
-    produce::ProduceError,
-    quorum::QuorumError, replica::ReplicaError, wire::record_batch::BatchError,
+    produce::ProduceError, quorum::QuorumError, replica::ReplicaError,
+    wire::record_batch::BatchError,
 };
 
 impl From<LogError> for ErrorCode {

@@ -45,7 +45,11 @@ pub async fn handle(
         }
         return FindCoordinatorResponse::default().with_coordinators(coordinators);
     }
-    let it = answer(rooms, context, request.key_type, request.key).await;
+    let found = answer(rooms, context, request.key_type, request.key).await;
+    single(context, found)
+}
+
+fn single(context: &Context, it: Coordinator) -> FindCoordinatorResponse {
     let response = FindCoordinatorResponse::default()
         .with_error_code(it.error_code)
         .with_node_id(it.node_id)
@@ -55,14 +59,19 @@ pub async fn handle(
 }
 
 async fn answer(rooms: &Rooms, context: &Context, key_type: i8, key: StrBytes) -> Coordinator {
-    let group_id = GroupId::from(key.as_str());
-    let answer = Coordinator::default().with_key(key);
-    match find(rooms, context, key_type, &group_id).await {
-        Ok((id, host, port)) => answer
+    let found = find(rooms, context, key_type, &GroupId::from(key.as_str())).await;
+    told(found).with_key(key)
+}
+
+type Found = Result<(BrokerId, String, u16), (ErrorCode, &'static str)>;
+
+fn told(found: Found) -> Coordinator {
+    match found {
+        Ok((id, host, port)) => Coordinator::default()
             .with_node_id(id.0.into())
             .with_host(StrBytes::from_string(host))
             .with_port(i32::from(port)),
-        Err((error, message)) => answer
+        Err((error, message)) => Coordinator::default()
             .with_node_id((-1).into())
             .with_port(-1)
             .with_error_code(error.code())
@@ -70,12 +79,7 @@ async fn answer(rooms: &Rooms, context: &Context, key_type: i8, key: StrBytes) -
     }
 }
 
-async fn find(
-    rooms: &Rooms,
-    context: &Context,
-    key_type: i8,
-    group_id: &GroupId,
-) -> Result<(BrokerId, String, u16), (ErrorCode, &'static str)> {
+async fn find(rooms: &Rooms, context: &Context, key_type: i8, group_id: &GroupId) -> Found {
     if key_type != GROUP {
         return Err((ErrorCode::InvalidRequest, "Only groups have coordinators here."));
     }
@@ -89,4 +93,29 @@ async fn find(
     let broker = image.brokers.get(&id).ok_or(unavailable)?;
     let listener = broker.listeners.iter().find(|it| *it.name == *context.listener);
     listener.map(|it| (id, it.host.clone(), it.port)).ok_or(unavailable)
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::BytesMut;
+    use kafka_protocol::protocol::Encodable;
+
+    use super::*;
+
+    #[test]
+    fn each_version_can_tell_what_was_found_and_what_was_not() {
+        for version in VERSIONS {
+            let context = Context::of_version(version);
+            for found in [Ok((BrokerId(1), "h".into(), 9)), Err((ErrorCode::InvalidRequest, "no"))]
+            {
+                let response = match version {
+                    BATCHED.. => {
+                        FindCoordinatorResponse::default().with_coordinators(vec![told(found)])
+                    }
+                    _ => single(&context, told(found)),
+                };
+                response.encode(&mut BytesMut::new(), version).unwrap();
+            }
+        }
+    }
 }

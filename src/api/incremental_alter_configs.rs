@@ -1,19 +1,104 @@
-//! `IncrementalAlterConfigs`.
+//! `IncrementalAlterConfigs` (key 44), versions 0 to 1 (KIP-339; 1 is flexible).
+//!
+//! Served for topics and groups. A node's own settings are those of its file; to change them while it runs is refused.
 
-use std::ops::RangeInclusive;
+use std::{collections::BTreeSet, ops::RangeInclusive};
 
-use kafka_protocol::messages::{IncrementalAlterConfigsRequest, IncrementalAlterConfigsResponse};
+use kafka_protocol::messages::{
+    IncrementalAlterConfigsRequest, IncrementalAlterConfigsResponse,
+    incremental_alter_configs_request::{AlterConfigsResource, AlterableConfig},
+    incremental_alter_configs_response::AlterConfigsResourceResponse,
+};
 
-use super::{Context, Rooms};
+use super::{
+    Context, Rooms,
+    config_resource::resource,
+    metadata_change::{MetadataChange, loaded_plugins},
+    refusal::{Refusal, code_and_message},
+};
+use crate::{
+    controller::{ConfigChange, ConfigOp, LoadedPlugins, alter_configs},
+    metadata::ConfigResource,
+};
 
 /// The versions Klamm answers.
 pub const VERSIONS: RangeInclusive<i16> = 0..=1;
 
+/// The request has no timeout of its own; Kafka's clients wait 30 seconds.
+pub(super) const TIMEOUT_MS: i32 = 15_000;
+
 pub async fn handle(
     rooms: &Rooms,
-    context: &Context,
+    _context: &Context,
     request: IncrementalAlterConfigsRequest,
 ) -> IncrementalAlterConfigsResponse {
-    let _ = (rooms, context, request);
-    todo!()
+    let change = MetadataChange::new(rooms, request.validate_only, TIMEOUT_MS);
+    answer(&change, &loaded_plugins(&rooms.plugins), &request).await
 }
+
+async fn answer(
+    change: &MetadataChange<'_>,
+    plugins: &LoadedPlugins,
+    request: &IncrementalAlterConfigsRequest,
+) -> IncrementalAlterConfigsResponse {
+    let asked: Vec<_> = request.resources.iter().map(changes).collect();
+    let good: Vec<_> = asked.iter().flatten().cloned().collect();
+    let defaults = &change.config.topic_defaults;
+    let decided =
+        change.make(good.len(), |image| alter_configs(image, defaults, plugins, &good)).await;
+    let results = merge(&asked, decided);
+    let responses = request.resources.iter().zip(results).map(|(resource, result)| {
+        let (error_code, message) = code_and_message(&result);
+        AlterConfigsResourceResponse::default()
+            .with_resource_type(resource.resource_type)
+            .with_resource_name(resource.resource_name.clone())
+            .with_error_code(error_code)
+            .with_error_message(message)
+    });
+    IncrementalAlterConfigsResponse::default().with_responses(responses.collect())
+}
+
+/// Results in the order of the request: those of what could be read are the controller's.
+pub(super) fn merge<C>(
+    asked: &[Result<C, Refusal>],
+    decided: Vec<Result<(), Refusal>>,
+) -> Vec<Result<(), Refusal>> {
+    let mut decided = decided.into_iter();
+    asked
+        .iter()
+        .map(|it| match it {
+            Ok(_) => decided.next().unwrap_or(Ok(())),
+            Err(refusal) => Err(refusal.clone()),
+        })
+        .collect()
+}
+
+fn changes(asked: &AlterConfigsResource) -> Result<(ConfigResource, Vec<ConfigChange>), Refusal> {
+    let resource = resource(asked.resource_type, &asked.resource_name)?;
+    let mut seen = BTreeSet::new();
+    if asked.configs.iter().any(|it| !seen.insert(&*it.name)) {
+        return Err(Refusal::invalid_request("Error due to duplicate config keys"));
+    }
+    Ok((resource, asked.configs.iter().map(change).collect::<Result<_, _>>()?))
+}
+
+fn change(config: &AlterableConfig) -> Result<ConfigChange, Refusal> {
+    let name = config.name.to_string();
+    let value = || match &config.value {
+        Some(value) => Ok(value.to_string()),
+        None => Err(Refusal::invalid_request(format!("Null value not supported for : {name}"))),
+    };
+    let op = match config.config_operation {
+        0 => ConfigOp::Set(value()?),
+        1 => ConfigOp::Delete,
+        2 => ConfigOp::Append(value()?),
+        3 => ConfigOp::Subtract(value()?),
+        other => {
+            return Err(Refusal::invalid_request(format!("Unknown AlterConfigOp type: {other}")));
+        }
+    };
+    Ok(ConfigChange { name, op })
+}
+
+#[cfg(test)]
+mod tests;

@@ -133,7 +133,46 @@ fn refused(context: &Context, error: ErrorCode, member_id: &str) -> JoinGroupRes
 
 #[cfg(test)]
 mod tests {
+    use bytes::BytesMut;
+    use kafka_protocol::protocol::Encodable;
+
     use super::*;
+
+    #[test]
+    fn each_version_can_tell_of_a_generation_and_of_a_refusal() {
+        let member = JoinedMember {
+            member_id: "m".into(),
+            group_instance_id: Some("i".into()),
+            metadata: Bytes::from_static(b"x"),
+        };
+        let joined = Joined {
+            generation_id: 3,
+            protocol_type: Some("consumer".into()),
+            protocol_name: Some("range".into()),
+            leader: "m".into(),
+            member_id: "m".into(),
+            skip_assignment: true,
+            members: vec![member],
+        };
+        for version in VERSIONS {
+            let context = Context::of_version(version);
+            for response in [
+                answer(&context, joined.clone()),
+                refused(&context, ErrorCode::MemberIdRequired, "m"),
+            ] {
+                response.encode(&mut BytesMut::new(), version).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn version_zero_knows_one_timeout() {
+        let request =
+            JoinGroupRequest::default().with_session_timeout_ms(7).with_rebalance_timeout_ms(-1);
+        let read = read(&Context::of_version(0), request).unwrap();
+        assert_eq!((read.session_timeout_ms, read.rebalance_timeout_ms), (7, 7));
+        assert_eq!(&*read.client_host, "/127.0.0.1");
+    }
 
     #[test]
     fn a_new_member_is_named_after_its_client_within_bounds() {

@@ -80,3 +80,28 @@ fn answer(
     });
     LeaveGroupResponse::default().with_members(members.collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use bytes::BytesMut;
+    use kafka_protocol::protocol::{Encodable, StrBytes};
+
+    use super::*;
+
+    #[test]
+    fn older_versions_tell_the_one_result_for_the_whole() {
+        let member = MemberIdentity::default()
+            .with_member_id(StrBytes::from_static_str("m"))
+            .with_group_instance_id(Some(StrBytes::from_static_str("i")));
+        for version in VERSIONS {
+            let context = Context::of_version(version);
+            let results = vec![Err(GroupError::UnknownMemberId)];
+            let response = answer(&context, std::slice::from_ref(&member), results);
+            response.encode(&mut BytesMut::new(), version).unwrap();
+            let unknown = ErrorCode::UnknownMemberId.code();
+            let told = (response.error_code, response.members.first().map(|it| it.error_code));
+            let want = if version < 3 { (unknown, None) } else { (0, Some(unknown)) };
+            assert_eq!(told, want, "version {version}");
+        }
+    }
+}

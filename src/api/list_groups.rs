@@ -64,7 +64,25 @@ fn answer(version: i16, it: &ListedGroup) -> list_groups_response::ListedGroup {
 
 #[cfg(test)]
 mod tests {
+    use bytes::BytesMut;
+    use kafka_protocol::protocol::Encodable;
+
     use super::*;
+    use crate::group::classic::State;
+
+    #[test]
+    fn each_version_can_list_a_group() {
+        let group = ListedGroup {
+            group_id: "g".into(),
+            protocol_type: "consumer".into(),
+            state: State::Stable,
+        };
+        for version in VERSIONS {
+            let groups = vec![answer(version, &group)];
+            let response = ListGroupsResponse::default().with_groups(groups);
+            response.encode(&mut BytesMut::new(), version).unwrap();
+        }
+    }
 
     #[test]
     fn a_filter_ignores_case_and_an_empty_one_admits_all() {

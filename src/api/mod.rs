@@ -7,6 +7,8 @@
 
 pub mod alter_configs;
 pub mod api_versions;
+mod authorized_operations;
+mod config_resource;
 mod context;
 pub mod create_partitions;
 pub mod create_topics;
@@ -27,17 +29,21 @@ pub mod leave_group;
 pub mod list_groups;
 pub mod list_offsets;
 pub mod metadata;
+mod metadata_change;
 pub mod offset_commit;
 pub mod offset_fetch;
 mod outcome;
 pub mod produce;
+mod refusal;
 mod requests;
 pub mod sync_group;
+#[cfg(test)]
+mod test_node;
 
 use std::{ops::RangeInclusive, sync::Arc};
 
 use bytes::Bytes;
-pub use context::{Client, Context, Rooms};
+pub use context::{Client, Context, Published, Rooms};
 use kafka_protocol::messages::ApiKey;
 pub use outcome::{Answer, CloseReason, Outcome};
 pub use requests::Requests;

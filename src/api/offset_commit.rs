@@ -113,3 +113,41 @@ fn answer(
         .with_name(topic.name.clone())
         .with_partitions(partitions.collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use bytes::BytesMut;
+    use kafka_protocol::protocol::Encodable;
+
+    use super::*;
+
+    #[test]
+    fn an_unknown_topic_does_not_fail_its_neighbours() {
+        let mut image = MetadataImage::default();
+        let known = TopicImage {
+            id: crate::base::TopicId(uuid::Uuid::from_u128(1)),
+            name: "known".into(),
+            partitions: Vec::new(),
+        };
+        image.topics.insert("known".into(), known.into());
+        let asked = |name| {
+            OffsetCommitRequestTopic::default()
+                .with_name(group_text::wire(name).into())
+                .with_partitions(vec![OffsetCommitRequestPartition::default()])
+        };
+        let request = OffsetCommitRequest::default()
+            .with_group_id(group_text::wire("g").into())
+            .with_topics(vec![asked("known"), asked("unknown")]);
+        let commit = read(&Context::of_version(9), &image, &request).unwrap();
+        assert_eq!(commit.offsets.len(), 1);
+        let stored = Codes::from([(TopicPartition::new("known", 0), ErrorCode::None)]);
+        let stored = Ok(stored);
+        let topics: Vec<_> = request.topics.iter().map(|it| answer(&image, it, &stored)).collect();
+        let codes: Vec<i16> = topics.iter().map(|it| it.partitions[0].error_code).collect();
+        assert_eq!(codes, [0, ErrorCode::UnknownTopicOrPartition.code()]);
+        for version in VERSIONS {
+            let response = OffsetCommitResponse::default().with_topics(topics.clone());
+            response.encode(&mut BytesMut::new(), version).unwrap();
+        }
+    }
+}

@@ -190,3 +190,60 @@ fn refused_each(asked: Vec<(WireName, Vec<i32>)>, error: ErrorCode) -> OffsetFet
     });
     OffsetFetchResponse::default().with_topics(topics.collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use bytes::BytesMut;
+    use kafka_protocol::protocol::Encodable;
+
+    use super::*;
+    use crate::base::{LeaderEpoch, Offset, TimestampMs};
+
+    fn committed() -> CommittedOffset {
+        CommittedOffset {
+            offset: Offset(7),
+            leader_epoch: Some(LeaderEpoch(1)),
+            metadata: "m".into(),
+            commit_timestamp: TimestampMs(0),
+            expire_timestamp: None,
+            topic_id: None,
+        }
+    }
+
+    #[test]
+    fn each_version_can_tell_an_offset_and_its_absence() {
+        let found: Topic = (group_text::wire("t").into(), vec![(0, Some(committed())), (1, None)]);
+        for version in VERSIONS {
+            let response = if version >= BATCHED {
+                let group = OffsetFetchResponseGroup::default()
+                    .with_topics(vec![topics_entry(found.clone())]);
+                OffsetFetchResponse::default().with_groups(vec![group])
+            } else {
+                OffsetFetchResponse::default().with_topics(vec![topic(version, found.clone())])
+            };
+            response.encode(&mut BytesMut::new(), version).unwrap();
+        }
+        let asked = vec![(group_text::wire("t").into(), vec![0])];
+        let refused = refused_each(asked, ErrorCode::NotCoordinator);
+        refused.encode(&mut BytesMut::new(), 1).unwrap();
+    }
+
+    #[test]
+    fn an_offset_of_a_topic_that_is_gone_is_nobody_s() {
+        let image = MetadataImage::default();
+        assert!(is_of(&image, &committed()));
+        let id = crate::base::TopicId(uuid::Uuid::from_u128(1));
+        assert!(!is_of(&image, &CommittedOffset { topic_id: Some(id), ..committed() }));
+    }
+
+    #[test]
+    fn answers_come_in_the_order_asked() {
+        let names = ["b", "a"].map(|it| WireName::from(group_text::wire(it)));
+        let asked = [(names[0].clone(), vec![1, 0]), (names[1].clone(), vec![5])];
+        let found = [("b", 1), ("b", 0), ("a", 5)];
+        let found = found.map(|(topic, index)| (TopicPartition::new(topic, index), None));
+        let told = in_order(&asked, found.into());
+        assert_eq!(told[0], (names[0].clone(), vec![(1, None), (0, None)]));
+        assert_eq!(told[1], (names[1].clone(), vec![(5, None)]));
+    }
+}

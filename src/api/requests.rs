@@ -180,6 +180,7 @@ fn panicked(api: &'static str, panic: &(dyn Any + Send)) -> CloseReason {
 mod tests {
     use std::task::Poll;
 
+    use bytes::{BufMut, BytesMut};
     use kafka_protocol::messages::{FindCoordinatorResponse, HeartbeatResponse};
 
     use super::*;
@@ -215,6 +216,32 @@ mod tests {
         let Answer::Frame(frame) = answer else { panic!("{answer:?}") };
         // Length 12: correlation id, no header tags, throttle time, no error, no tags.
         assert_eq!(frame[..], [0, 0, 0, 12, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0]);
+    }
+
+    fn refused(key: ApiKey, version: i16) -> Result<Outcome, CloseReason> {
+        let mut frame = BytesMut::new();
+        frame.put_i16(key as i16);
+        frame.put_i16(version);
+        frame.put_i32(9);
+        // No client id; no tagged fields, or the first byte of an old body.
+        frame.put_slice(&[0xff, 0xff, 0]);
+        refuse(&RequestHeader::parse(&mut frame.freeze()).unwrap())
+    }
+
+    #[test]
+    fn a_version_to_come_of_api_versions_is_answered_in_version_0() {
+        let answer = finished(refused(ApiKey::ApiVersions, 99).unwrap());
+        let Answer::Frame(frame) = answer else { panic!("{answer:?}") };
+        // Length, correlation id, error 35, one key: 18 from 0 to 4.
+        let want = [0, 0, 0, 16, 0, 0, 0, 9, 0, 35, 0, 0, 0, 1, 0, 18, 0, 0, 0, 4];
+        assert_eq!(frame[..], want);
+    }
+
+    #[test]
+    fn another_unserved_version_closes_the_connection_as_a_mistake_of_the_client() {
+        let Err(reason) = refused(ApiKey::Produce, 2) else { panic!("it was answered") };
+        assert_eq!(reason, CloseReason::Unserved { key: 0, version: 2 });
+        assert!(!reason.is_bug());
     }
 
     #[test]

@@ -67,3 +67,36 @@ fn answer(context: &Context, synced: Synced) -> SyncGroupResponse {
     }
     response
 }
+
+#[cfg(test)]
+mod tests {
+    use bytes::BytesMut;
+    use kafka_protocol::protocol::{Encodable, StrBytes};
+
+    use super::*;
+
+    #[test]
+    fn each_version_can_tell_an_assignment() {
+        let synced = Synced {
+            protocol_type: Some("consumer".into()),
+            protocol_name: Some("range".into()),
+            assignment: Bytes::from_static(b"x"),
+        };
+        for version in VERSIONS {
+            let response = answer(&Context::of_version(version), synced.clone());
+            response.encode(&mut BytesMut::new(), version).unwrap();
+        }
+    }
+
+    #[test]
+    fn version_five_must_name_the_protocol() {
+        let context = Context::of_version(5);
+        let request = SyncGroupRequest::default().with_group_id(group_text::wire("g").into());
+        let refused = read(&context, request.clone()).err();
+        assert_eq!(refused, Some(ErrorCode::InconsistentGroupProtocol));
+        let named = request
+            .with_protocol_type(Some(StrBytes::from_static_str("consumer")))
+            .with_protocol_name(Some(StrBytes::from_static_str("range")));
+        assert!(read(&context, named).is_ok());
+    }
+}

@@ -30,7 +30,8 @@ fn advertised_one(config: &Config, bound: &BoundListener) -> Listener {
         None => {
             let address = bound.address().ip();
             // A wildcard is no address to connect to; without a better one, this machine's own clients are served.
-            let host = if address.is_unspecified() { "localhost".into() } else { address.to_string() };
+            let host =
+                if address.is_unspecified() { "localhost".into() } else { address.to_string() };
             Listener { name: bound.name().to_owned(), host, port }
         }
     }

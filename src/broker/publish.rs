@@ -5,7 +5,9 @@ use std::{sync::Arc, time::Duration};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::{metadata::MetadataImage, produce::Produce, replica::ReplicaManager, telemetry::Metrics};
+use crate::{
+    metadata::MetadataImage, produce::Produce, replica::ReplicaManager, telemetry::Metrics,
+};
 
 /// Applies images until `stop`. `published` then holds the version that this node acts by.
 pub(super) async fn run(
@@ -34,7 +36,11 @@ pub(super) async fn run(
 }
 
 /// Applies retention to every log now and then, until `stop`.
-pub(super) async fn retain(replicas: Arc<ReplicaManager>, every: Duration, stop: CancellationToken) {
+pub(super) async fn retain(
+    replicas: Arc<ReplicaManager>,
+    every: Duration,
+    stop: CancellationToken,
+) {
     while tokio::time::timeout(every, stop.cancelled()).await.is_err() {
         let replicas = replicas.clone();
         if tokio::task::spawn_blocking(move || replicas.retain()).await.is_err() {

@@ -1,9 +1,6 @@
 //! `klamm produce`: a record for each line of standard input.
 
-use std::{
-    collections::BTreeMap,
-    io::stdin,
-};
+use std::{collections::BTreeMap, io::stdin};
 
 use anyhow::Context as _;
 use kafka_protocol::{

@@ -12,6 +12,21 @@ pub struct Setting {
     pub(super) show: fn(&Config) -> String,
 }
 
+impl Setting {
+    /// Its value as plain text: what `DescribeConfigs` shows.
+    pub fn value(&self, config: &Config) -> String {
+        let toml = (self.show)(config);
+        match toml.parse::<toml::Value>() {
+            Ok(toml::Value::String(text)) => text,
+            Ok(toml::Value::Array(items)) => {
+                let items = items.iter().map(|it| it.as_str().map_or(it.to_string(), Into::into));
+                items.collect::<Vec<String>>().join(",")
+            }
+            _ => toml,
+        }
+    }
+}
+
 macro_rules! setting {
     ($key:literal, $($field:ident).+, $doc:literal) => {
         Setting {

@@ -51,7 +51,7 @@ mod tests {
             let decision = register_broker(&image, registration.clone());
             assert!(decision.response > last);
             last = decision.response;
-            decision.records.iter().for_each(|it| image.replay(it));
+            image.replay_all(&decision.records);
             assert_eq!(image.brokers[&BrokerId(1)].epoch, last);
         }
     }

@@ -58,7 +58,9 @@ fn alter_each<C>(
 ) -> Decision<MetadataRecord, Results> {
     let none = TopicConfigs::new();
     let mut seen = BTreeMap::new();
-    resources.iter().for_each(|(resource, _)| *seen.entry(resource).or_insert(0) += 1);
+    for (resource, _) in resources {
+        *seen.entry(resource).or_insert(0) += 1;
+    }
     let mut records = Vec::new();
     let results = resources
         .iter()

@@ -1,7 +1,9 @@
 //! What a topic may be called.
 
+use std::collections::BTreeMap;
+
 use super::ControllerError;
-use crate::metadata::MetadataImage;
+use crate::{base::TopicName, metadata::MetadataImage};
 
 /// Longer names would make folder names (`topic-12345.<uuid>-delete`) that file systems refuse.
 const NAME_BYTES_MAX: usize = 249;
@@ -25,17 +27,32 @@ pub fn validate_topic_name(name: &str) -> Result<(), ControllerError> {
     Err(ControllerError::InvalidTopic(format!("Topic name is invalid: {reason}")))
 }
 
-/// The topic that differs from `name` only in `.` and `_`: metric names would be the same.
-pub(super) fn colliding<'a>(image: &'a MetadataImage, name: &str) -> Option<&'a str> {
-    if !name.contains(['.', '_']) {
-        return None;
+/// Names with `.` or `_`, of which two must not differ in these alone: their metrics would have one name.
+pub(super) struct CollidingNames {
+    by_unified: BTreeMap<String, TopicName>,
+}
+
+impl CollidingNames {
+    pub(super) fn new(image: &MetadataImage) -> Self {
+        let mut names = Self { by_unified: BTreeMap::new() };
+        image.topics.keys().for_each(|it| names.add(it));
+        names
     }
-    let unified = name.replace('.', "_");
-    image
-        .topics
-        .keys()
-        .map(|it| it.as_str())
-        .find(|&it| it != name && it.replace('.', "_") == unified)
+
+    pub(super) fn add(&mut self, name: &TopicName) {
+        if let Some(unified) = unified(name) {
+            self.by_unified.insert(unified, name.clone());
+        }
+    }
+
+    /// A topic that `name` collides with.
+    pub(super) fn find(&self, name: &TopicName) -> Option<&TopicName> {
+        self.by_unified.get(&unified(name)?)
+    }
+}
+
+fn unified(name: &TopicName) -> Option<String> {
+    name.as_str().contains(['.', '_']).then(|| name.as_str().replace('.', "_"))
 }
 
 #[cfg(test)]

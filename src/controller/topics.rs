@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{
     ControllerError, LoadedPlugins,
     placement::{check_assignment, new_partition, place},
-    topic_name::{colliding, validate_topic_name},
+    topic_name::{CollidingNames, validate_topic_name},
 };
 use crate::{
     base::{BrokerId, TopicId, TopicName},
@@ -70,16 +70,17 @@ pub fn create_topics(
 ) -> Decision<MetadataRecord, Vec<Result<CreatedTopic, ControllerError>>> {
     let twice = duplicates(topics.iter().map(|it| it.name.as_str()));
     let mut records = Vec::new();
-    let mut after = image.clone();
+    let mut names = CollidingNames::new(image);
     let results = topics
         .iter()
         .map(|topic| {
             refuse_duplicate(&twice, &topic.name)?;
-            // Against the image with the request's earlier topics: two names of one request may collide.
-            let (made, created) = create_topic(&after, defaults, plugins, topic)?;
+            check_name(image, &names, &topic.name)?;
+            let (made, created) = create_topic(image, defaults, plugins, topic)?;
             fits(records.len() + made.len())?;
-            made.iter().for_each(|it| after.replay(it));
             records.extend(made);
+            // Two names of one request may collide.
+            names.add(&topic.name);
             Ok(created)
         })
         .collect();
@@ -92,7 +93,6 @@ fn create_topic(
     plugins: &LoadedPlugins,
     topic: &NewTopic,
 ) -> Result<(Vec<MetadataRecord>, CreatedTopic), ControllerError> {
-    check_name(image, &topic.name)?;
     let configs = check_configs(plugins, topic)?;
     let replicas = if topic.assignments.is_empty() {
         choose_replicas(image, defaults, topic)?
@@ -117,7 +117,11 @@ fn create_topic(
     Ok((records, created))
 }
 
-fn check_name(image: &MetadataImage, name: &TopicName) -> Result<(), ControllerError> {
+fn check_name(
+    image: &MetadataImage,
+    names: &CollidingNames,
+    name: &TopicName,
+) -> Result<(), ControllerError> {
     if name.as_str() == METADATA_TOPIC {
         let reason = format!("Creation of internal topic {METADATA_TOPIC} is prohibited.");
         return Err(ControllerError::InvalidRequest(reason));
@@ -126,7 +130,7 @@ fn check_name(image: &MetadataImage, name: &TopicName) -> Result<(), ControllerE
     if image.topics.contains_key(name) {
         return Err(ControllerError::TopicExists(name.clone()));
     }
-    match colliding(image, name.as_str()) {
+    match names.find(name) {
         Some(other) => Err(ControllerError::InvalidTopic(format!(
             "Topic '{name}' collides with existing topic: {other}"
         ))),
@@ -264,28 +268,34 @@ fn more_partitions(
             topic.name, asked.count
         )));
     }
-    let more = asked.count - before;
-    let factor = topic.partitions.first().map_or(1, |it| it.replicas.len());
-    let replicas = match &asked.assignments {
-        Some(assignments) => {
-            if assignments.len() != more as usize {
-                return Err(ControllerError::InvalidReplicaAssignment(format!(
-                    "Attempted to add {more} additional partition(s), but only {} assignment(s) were specified.",
-                    assignments.len()
-                )));
-            }
-            assignments.iter().try_for_each(|it| check_assignment(image, it, Some(factor)))?;
-            assignments.clone()
-        }
-        None => {
-            fits(more as usize)?;
-            place(image, topic.id, before, more, factor as i16)?
-        }
-    };
+    let replicas = added_replicas(image, topic, asked, before)?;
     (before..)
         .zip(replicas)
         .map(|(partition, replicas)| new_partition(image, topic.id, partition, replicas))
         .collect()
+}
+
+/// Replicas of the partitions from `before` on; each has as many as the topic's others.
+fn added_replicas(
+    image: &MetadataImage,
+    topic: &TopicImage,
+    asked: &MorePartitions,
+    before: i32,
+) -> Result<Vec<Vec<BrokerId>>, ControllerError> {
+    let more = asked.count - before;
+    let factor = topic.partitions.first().map_or(1, |it| it.replicas.len());
+    let Some(assignments) = &asked.assignments else {
+        fits(more as usize)?;
+        return place(image, topic.id, before, more, factor as i16);
+    };
+    if assignments.len() != more as usize {
+        return Err(ControllerError::InvalidReplicaAssignment(format!(
+            "Attempted to add {more} additional partition(s), but only {} assignment(s) were specified.",
+            assignments.len()
+        )));
+    }
+    assignments.iter().try_for_each(|it| check_assignment(image, it, Some(factor)))?;
+    Ok(assignments.clone())
 }
 
 fn fits(records: usize) -> Result<(), ControllerError> {

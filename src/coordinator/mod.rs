@@ -7,13 +7,16 @@
 //! `runtime` drives any machine (a [`runtime::Driver`]) on any partition; `groups` is the driver of consumer groups.
 
 mod alert_intake;
+mod alerts;
 mod append;
 mod clock;
 mod commit_queue;
 mod groups;
+mod internal_topic;
 mod loader;
 mod runtime;
 mod timers;
 
 pub use alert_intake::{AlertIntake, Reserved};
+pub use alerts::{AlertCoordinator, AlertRooms};
 pub use groups::{GroupCoordinator, OffsetsTopicError};

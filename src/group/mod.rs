@@ -19,3 +19,8 @@ pub use record::{
     GroupMetadata, GroupRecord, MemberMetadata, OffsetCommit, RawRecord, RecordError,
 };
 pub use shard::{DescribedGroup, DescribedMember, ListedGroup, Shard};
+
+#[cfg(test)]
+mod harness;
+#[cfg(test)]
+mod tests;

@@ -42,13 +42,16 @@ impl OffsetToCommit {
         retention_time_ms: Option<i64>,
         now: TimestampMs,
     ) -> GroupRecord {
+        let expire_timestamp = retention_time_ms.map(|ms| TimestampMs(now.0.saturating_add(ms)));
+        // The version of the value that has an expiry has neither epoch nor topic id.
+        let has_room = expire_timestamp.is_none();
         let value = OffsetCommit {
             offset: self.offset,
-            leader_epoch: self.leader_epoch,
+            leader_epoch: self.leader_epoch.filter(|_| has_room),
             metadata: self.metadata.clone(),
             commit_timestamp: now,
-            expire_timestamp: retention_time_ms.map(|ms| TimestampMs(now.0.saturating_add(ms))),
-            topic_id: self.topic_id,
+            expire_timestamp,
+            topic_id: self.topic_id.filter(|_| has_room),
         };
         GroupRecord::OffsetCommit {
             group_id: group_id.clone(),

@@ -24,6 +24,9 @@ use crate::{
     machine::Machine,
 };
 
+/// Protocols that a member may offer; they are compared with all other members'. Clients offer one or two.
+const PROTOCOLS_MAX: usize = 100;
+
 pub struct Shard {
     settings: GroupConfig,
     stored: BTreeMap<GroupId, GroupMetadata>,
@@ -116,6 +119,9 @@ impl Shard {
         let allowed = self.settings.min_session_timeout_ms..=self.settings.max_session_timeout_ms;
         if !allowed.contains(&request.session_timeout_ms) {
             return Err(GroupError::InvalidSessionTimeout);
+        }
+        if request.protocols.len() > PROTOCOLS_MAX {
+            return Err(GroupError::InconsistentGroupProtocol);
         }
         let is_new = request.member_id.as_str().is_empty();
         if !is_new && !self.live.contains_key(&request.group_id) {
@@ -357,7 +363,7 @@ impl Shard {
     }
 
     /// Removes the offsets of topics that are gone: one that is made again under its name begins anew.
-    pub fn topics_deleted(&mut self, topics: &BTreeMap<TopicName, TopicId>) -> Effects {
+    pub fn topics_deleted(&self, topics: &BTreeMap<TopicName, TopicId>) -> Effects {
         let is_gone = |tp: &TopicPartition, it: &OffsetCommit| {
             let gone = topics.get(&tp.topic);
             gone.is_some_and(|&id| it.topic_id.is_none_or(|committed| committed == id))

@@ -87,6 +87,13 @@ impl MetadataImage {
         }
     }
 
+    /// The image after the records of a decision or a snapshot.
+    pub fn replay_all(&mut self, records: &[MetadataRecord]) {
+        for record in records {
+            self.replay(record);
+        }
+    }
+
     fn replay_topic(&mut self, id: TopicId, name: &TopicName) {
         let topic = TopicImage { id, name: name.clone(), partitions: Vec::new() };
         self.topics.insert(name.clone(), Arc::new(topic));

@@ -100,7 +100,9 @@ fn manifest(path: &Path, node: Limits) -> Result<Manifest, String> {
     let toml = path.with_extension("toml");
     match std::fs::read_to_string(&toml) {
         Ok(text) => Manifest::parse(&text, node).map_err(|it| format!("{}: {it}", toml.display())),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Manifest::default_of(node)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Ok(Manifest::default_of(node))
+        }
         Err(error) => Err(format!("read {}: {error}", toml.display())),
     }
 }
@@ -177,7 +179,9 @@ fn probe(
     let keys: Vec<String> = (0..FULL_BATCH).map(|index| format!("key-{index}")).collect();
     let records: Vec<KeyValue<'_>> = keys
         .iter()
-        .map(|key| (Some(key.as_bytes()), Some(&b"2026-01-02 03:04:05 WARN disk is nearly full"[..])))
+        .map(|key| {
+            (Some(key.as_bytes()), Some(&b"2026-01-02 03:04:05 WARN disk is nearly full"[..]))
+        })
         .collect();
     let one = records.get(..1).unwrap_or_default();
     // An assignor has no state to carry over: each of its calls is on a fresh instance, as in the broker.
@@ -190,11 +194,7 @@ fn probe(
     Ok(())
 }
 
-fn calls(
-    hook: HookKind,
-    one: &[KeyValue<'_>],
-    full: &[KeyValue<'_>],
-) -> Vec<(&'static str, Call)> {
+fn calls(hook: HookKind, one: &[KeyValue<'_>], full: &[KeyValue<'_>]) -> Vec<(&'static str, Call)> {
     match hook {
         HookKind::Partitioner => vec![
             ("one record", smoke::place(one, 1, 0, 0)),

@@ -5,7 +5,10 @@
 use wasmtime::component::{Component, InstancePre, Linker};
 
 use super::{
-    bindings::{assignor::AssignorPluginPre, partitioner::PartitionerPluginPre, transform::TransformPluginPre},
+    bindings::{
+        assignor::AssignorPluginPre, partitioner::PartitionerPluginPre,
+        transform::TransformPluginPre,
+    },
     engine::PluginEngine,
     failure::{Chain, LoadError, REASON_BYTES_MAX, cut},
     limits::GuestState,
@@ -57,8 +60,9 @@ pub(super) fn compile(engine: &PluginEngine, bytes: &[u8]) -> Result<Component, 
 pub(super) fn link(engine: &PluginEngine, component: &Component) -> Result<Compiled, LoadError> {
     check_imports(engine, component)?;
     let hook = find_hook(engine, component)?;
-    let instance = bind(engine, component)
-        .map_err(|error| refused("does not fit the interfaces of klamm:plugin@1.0.0", &Chain(&error).to_string()))?;
+    let instance = bind(engine, component).map_err(|error| {
+        refused("does not fit the interfaces of klamm:plugin@1.0.0", &Chain(&error).to_string())
+    })?;
     world(hook, instance).map_err(|error| {
         refused(&format!("does not fit the world {}", world_name(hook)), &Chain(&error).to_string())
     })
@@ -72,7 +76,9 @@ fn check_format(bytes: &[u8]) -> Result<(), LoadError> {
         [0, b'a', b's', b'm', 1, 0, 0, 0, ..] => {
             "is a core module, not a component: turn it into one with `wasm-tools component new`"
         }
-        [0, b'a', b's', b'm', _, _, _, _, ..] => "is WebAssembly of a version that is not known here",
+        [0, b'a', b's', b'm', _, _, _, _, ..] => {
+            "is WebAssembly of a version that is not known here"
+        }
         [0, b'a', b's', b'm', ..] => "the file ends too soon: it is truncated",
         other if looks_like_text(other) => "is text, not a WebAssembly component",
         _ => "is no WebAssembly: its first bytes are wrong",

@@ -156,14 +156,20 @@ pub(super) enum ReadError {
 }
 
 /// Reads a `.wasm` that a look found.
-pub(super) fn read_wasm(dir: &Path, name: &PluginName, id: FileId, max: u64) -> Result<Bytes, ReadError> {
+pub(super) fn read_wasm(
+    dir: &Path,
+    name: &PluginName,
+    id: FileId,
+    max: u64,
+) -> Result<Bytes, ReadError> {
     read(&path(dir, name, "wasm"), id, max).map(Bytes::from)
 }
 
 /// Reads a `.toml` that a look found.
 pub(super) fn read_toml(dir: &Path, name: &PluginName, id: FileId) -> Result<String, ReadError> {
     let bytes = read(&path(dir, name, "toml"), id, TOML_BYTES_MAX)?;
-    String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error).into())
+    String::from_utf8(bytes)
+        .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error).into())
 }
 
 pub(super) fn path(dir: &Path, name: &PluginName, extension: &str) -> PathBuf {

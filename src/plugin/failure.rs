@@ -85,7 +85,9 @@ pub(super) enum LoadError {
     #[error("{0}")]
     Refused(String),
     /// Compiling took longer than a load may. The result is cached, so another try is quick.
-    #[error("compiling took longer than {0} ms; raise load-timeout-ms in its [limits] or klamm.plugin.load.timeout.ms")]
+    #[error(
+        "compiling took longer than {0} ms; raise load-timeout-ms in its [limits] or klamm.plugin.load.timeout.ms"
+    )]
     CompiledLate(u128),
 }
 

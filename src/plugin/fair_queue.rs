@@ -96,7 +96,10 @@ mod tests {
         }
     }
 
-    fn all(queue: &mut FairQueue<(&'static str, u32)>, trusted: &[&str]) -> Vec<(&'static str, u32)> {
+    fn all(
+        queue: &mut FairQueue<(&'static str, u32)>,
+        trusted: &[&str],
+    ) -> Vec<(&'static str, u32)> {
         std::iter::from_fn(|| queue.take(|(plugin, _)| trusted.contains(plugin)).map(|it| it.job))
             .collect()
     }

@@ -12,7 +12,9 @@ use std::{
 use wasmtime::Store;
 
 use super::{
-    bindings::{assignor::AssignorPlugin, partitioner::PartitionerPlugin, transform::TransformPlugin},
+    bindings::{
+        assignor::AssignorPlugin, partitioner::PartitionerPlugin, transform::TransformPlugin,
+    },
     compile::Compiled,
     convert::{self, Description, Needs, PlaceColumns, ProcessColumns, Processed},
     engine::PluginEngine,

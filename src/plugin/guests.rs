@@ -65,8 +65,7 @@ enum Next {
 impl Guests {
     pub(super) fn start(engine: Arc<PluginEngine>, threads: usize) -> std::io::Result<Self> {
         let queue = Queue { jobs: FairQueue::new(threads), sweeps: 0, ended: false };
-        let shared =
-            Arc::new(Shared { engine, queue: Mutex::new(queue), wake: Condvar::new() });
+        let shared = Arc::new(Shared { engine, queue: Mutex::new(queue), wake: Condvar::new() });
         let started = Self { shared: shared.clone(), threads: Mutex::default() };
         for index in 0..threads {
             let shared = shared.clone();
@@ -102,7 +101,9 @@ impl Guests {
             slot.metrics.failed(failure.kind);
             return Err(failure);
         }
-        answer.await.unwrap_or_else(|_| Err(CallFailure::new(FailureKind::Busy, "the broker stops")))
+        answer
+            .await
+            .unwrap_or_else(|_| Err(CallFailure::new(FailureKind::Busy, "the broker stops")))
     }
 
     fn enqueue(&self, job: Job) -> Result<(), CallFailure> {
@@ -253,7 +254,10 @@ fn refusal(job: &Job) -> Option<CallFailure> {
     }
     let waited = job.asked_at.elapsed();
     (waited > job.loaded.manifest.limits.queue_timeout()).then(|| {
-        CallFailure::new(FailureKind::Busy, format!("waited {} ms for a thread", waited.as_millis()))
+        CallFailure::new(
+            FailureKind::Busy,
+            format!("waited {} ms for a thread", waited.as_millis()),
+        )
     })
 }
 

@@ -7,15 +7,9 @@ use tokio::{sync::watch, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Assignor, HookKind, Partitioner, PluginStatus, Transform,
-    directory::Changes,
-    engine::PluginEngine,
-    guests::Guests,
-    limits::Limits,
-    load::Loader,
-    metrics::PluginMetrics,
-    registry::Registry,
-    watch::Keeper,
+    Assignor, HookKind, Partitioner, PluginStatus, Transform, directory::Changes,
+    engine::PluginEngine, guests::Guests, limits::Limits, load::Loader, metrics::PluginMetrics,
+    registry::Registry, watch::Keeper,
 };
 use crate::{
     base::PluginName,
@@ -112,7 +106,7 @@ impl PluginHost {
         Ok(status)
     }
 
-    /// Counts loads and unloads; changes after each.
+    /// Counts loads, good and bad, and unloads; changes after each.
     pub fn watch(&self) -> watch::Receiver<u64> {
         self.registry.watch()
     }

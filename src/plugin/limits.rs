@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use wasmtime::{Result, ResourceLimiter};
+use wasmtime::{ResourceLimiter, Result};
 
 use super::{log_import::GuestLog, metrics::MemoryGauge};
 use crate::config::PluginConfig;

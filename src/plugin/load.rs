@@ -43,7 +43,6 @@ const NICENESS: i32 = 10;
 pub(super) struct Loaded {
     /// Told apart by this, also when the same file was loaded twice.
     pub(super) id: u64,
-    pub(super) name: PluginName,
     pub(super) sha256: String,
     pub(super) source: PluginSource,
     pub(super) description: Description,
@@ -107,7 +106,8 @@ pub(super) struct Loader {
 
 impl Loader {
     pub(super) fn start(engine: Arc<PluginEngine>) -> std::io::Result<Self> {
-        let (requests, mut waiting) = mpsc::channel::<(LoadRequest, oneshot::Sender<_>)>(REQUESTS_MAX);
+        let (requests, mut waiting) =
+            mpsc::channel::<(LoadRequest, oneshot::Sender<_>)>(REQUESTS_MAX);
         std::thread::Builder::new().name("plugin-load".into()).spawn(move || {
             lower_priority();
             while let Some((request, reply)) = waiting.blocking_recv() {
@@ -156,7 +156,6 @@ pub(super) fn load(
     let loaded = Loaded {
         id: next_id(),
         description: describe(engine, &compiled, &request, &log, started)?,
-        name: request.name,
         sha256,
         source: request.source,
         on_failure,
@@ -172,9 +171,9 @@ pub(super) fn load(
 fn check_pin(request: &LoadRequest, sha256: &str) -> Result<(), LoadError> {
     match &request.manifest.sha256 {
         // A pin is for the file; the embedded plugin is pinned by the binary.
-        Some(pin) if request.source == PluginSource::File && pin != sha256 => Err(
-            LoadError::refused(format!("its SHA-256 is {sha256}, but sha256 pins it to {pin}")),
-        ),
+        Some(pin) if request.source == PluginSource::File && pin != sha256 => {
+            Err(LoadError::refused(format!("its SHA-256 is {sha256}, but sha256 pins it to {pin}")))
+        }
         _ => Ok(()),
     }
 }
@@ -219,16 +218,14 @@ fn try_out(
     started: Instant,
 ) -> Result<Loaded, LoadError> {
     let limits = loaded.manifest.limits;
-    let refused = |what: &str, failure: &CallFailure| LoadError::refused(format!("{what}: {failure}"));
+    let refused =
+        |what: &str, failure: &CallFailure| LoadError::refused(format!("{what}: {failure}"));
     let setup_started = Instant::now();
     loaded.setup_timeout =
         time_left(started, limits.load_timeout).map_err(|it| refused("configure", &it))?;
     let mut guest = loaded.guest(engine).map_err(|it| refused("configure", &it))?;
-    loaded.setup_timeout = setup_started
-        .elapsed()
-        .saturating_mul(4)
-        .max(limits.call_timeout)
-        .min(limits.load_timeout);
+    loaded.setup_timeout =
+        setup_started.elapsed().saturating_mul(4).max(limits.call_timeout).min(limits.load_timeout);
     let left = time_left(started, limits.load_timeout).map_err(|it| refused("smoke call", &it))?;
     let call: Call = smoke::call(loaded.hook());
     guest

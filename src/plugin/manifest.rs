@@ -100,7 +100,11 @@ impl Manifest {
         for (key, value) in table {
             reader.read(&key, value);
         }
-        if reader.problems.is_empty() { Ok(reader.manifest) } else { Err(reader.problems.join("; ")) }
+        if reader.problems.is_empty() {
+            Ok(reader.manifest)
+        } else {
+            Err(reader.problems.join("; "))
+        }
     }
 
     /// What a failure of this plugin means.
@@ -196,7 +200,8 @@ impl Reader {
             other => return self.unknown(other, &LIMIT_KEYS),
         };
         if number > max {
-            self.problems.push(format!("limits.{key} = {number} is more than can be granted, {max}"));
+            self.problems
+                .push(format!("limits.{key} = {number} is more than can be granted, {max}"));
         }
     }
 

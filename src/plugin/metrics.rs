@@ -75,12 +75,36 @@ impl PluginMetrics {
     fn register(&self, metrics: &Metrics) {
         metrics.register(|registry| {
             registry.register("klamm_plugin_calls", "Calls of a plugin's hook", self.calls.clone());
-            registry.register("klamm_plugin_records", "Records that a plugin was called with", self.records.clone());
-            registry.register("klamm_plugin_failures", "Failed calls by kind", self.failures.clone());
-            registry.register("klamm_plugin_call_seconds", "Duration of a call without its wait for a thread", self.seconds.clone());
-            registry.register("klamm_plugin_reloads", "Loads of a plugin by result", self.reloads.clone());
-            registry.register("klamm_plugin_quarantined", "1 while a plugin is left alone after failures", self.quarantined.clone());
-            registry.register("klamm_plugin_memory_bytes", "Linear memory of a plugin's instances", self.memory.clone());
+            registry.register(
+                "klamm_plugin_records",
+                "Records that a plugin was called with",
+                self.records.clone(),
+            );
+            registry.register(
+                "klamm_plugin_failures",
+                "Failed calls by kind",
+                self.failures.clone(),
+            );
+            registry.register(
+                "klamm_plugin_call_seconds",
+                "Duration of a call without its wait for a thread",
+                self.seconds.clone(),
+            );
+            registry.register(
+                "klamm_plugin_reloads",
+                "Loads of a plugin by result",
+                self.reloads.clone(),
+            );
+            registry.register(
+                "klamm_plugin_quarantined",
+                "1 while a plugin is left alone after failures",
+                self.quarantined.clone(),
+            );
+            registry.register(
+                "klamm_plugin_memory_bytes",
+                "Linear memory of a plugin's instances",
+                self.memory.clone(),
+            );
         });
     }
 

@@ -23,7 +23,7 @@ use crate::base::PluginName;
 pub(super) struct Registry {
     slots: RwLock<BTreeMap<PluginName, Arc<Slot>>>,
     metrics: PluginMetrics,
-    /// Counts loads and unloads.
+    /// Counts loads, good and bad, and unloads.
     changes: watch::Sender<u64>,
 }
 
@@ -117,6 +117,7 @@ impl Registry {
         history.source.get_or_insert(source);
         drop(history);
         slot.metrics.reloaded("failed");
+        self.changed();
     }
 
     /// The file is gone and nothing stands in for it. A name that never loaded is forgotten.
@@ -124,9 +125,8 @@ impl Registry {
         let Some(slot) = self.get(name) else { return };
         if slot.hook().is_none() {
             self.slots.write().remove(name);
-            return;
-        }
-        if slot.active.swap(None).is_some() {
+            self.changed();
+        } else if slot.active.swap(None).is_some() {
             tracing::warn!(plugin = name.as_str(), "plugin is unloaded: its file is gone");
             slot.history.lock().load_error = Some("its file is gone".into());
             slot.metrics.reloaded("unloaded");
@@ -241,7 +241,10 @@ impl Slot {
         health.call_error = None;
         if health.quarantine.succeeded() {
             self.metrics.set_quarantined(false);
-            tracing::info!(plugin = self.name.as_str(), "plugin answers again: its quarantine ends");
+            tracing::info!(
+                plugin = self.name.as_str(),
+                "plugin answers again: its quarantine ends"
+            );
         }
     }
 

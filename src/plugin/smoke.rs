@@ -13,9 +13,7 @@ use super::{
     status::HookKind,
 };
 use crate::{
-    base::{
-        LeaderEpoch, Offset, ProducerEpoch, TimestampMs, TopicName, TopicPartition,
-    },
+    base::{LeaderEpoch, Offset, ProducerEpoch, TimestampMs, TopicName, TopicPartition},
     wire::record_batch::{Attributes, BatchHeader, DecodedBatch, RecordSpan},
 };
 

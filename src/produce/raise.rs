@@ -3,7 +3,6 @@
 use crate::{
     alert::{Evaluated, Match, Severity},
     base::{Offset, PluginName, TimestampMs, TopicPartition},
-    plugin::hook::RaisedAlert,
     wire::record_batch::DecodedBatch,
 };
 
@@ -57,20 +56,11 @@ fn matches<'a>(
             offset,
             plugin: raised.plugin.clone(),
             plugin_version: raised.version.clone(),
-            severity: severity(alert),
+            severity: Severity::of_plugin(alert.severity),
             title: alert.title.clone(),
             fingerprint: alert.fingerprint.clone(),
             labels: alert.labels.clone(),
             timestamp: TimestampMs(batch.header.base_timestamp.0.saturating_add(delta)),
         })
     })
-}
-
-fn severity(alert: &RaisedAlert) -> Severity {
-    match alert.severity {
-        0 => Severity::Info,
-        1 => Severity::Warning,
-        2 => Severity::Error,
-        _ => Severity::Critical,
-    }
 }

@@ -11,6 +11,7 @@
 //! file: a torn tail, which was never acknowledged and is cut off. A bad frame with a good one behind it is no crash's work
 //! but a damaged disk, and is never cut.
 
+use bytes::{Buf, BufMut};
 use serde::{Serialize, de::DeserializeOwned};
 
 const HEADER_BYTES: usize = 9;
@@ -40,14 +41,14 @@ pub(super) enum FrameError {
 ///
 /// If the body cannot be encoded or passes 4 GiB: it is built from memory, not from input.
 pub(super) fn encode(body: &impl Serialize) -> Vec<u8> {
-    let mut bytes = vec![0; HEADER_BYTES];
-    bytes = postcard::to_extend(body, bytes).expect("a body in memory encodes");
-    let length = u32::try_from(bytes.len() - HEADER_BYTES).expect("a body under 4 GiB");
-    let (header, body) = bytes.split_at_mut(HEADER_BYTES);
-    header[..4].copy_from_slice(&length.to_be_bytes());
-    header[4] = VERSION;
-    let crc = checksum(&header[..5], body);
-    header[5..].copy_from_slice(&crc.to_be_bytes());
+    let body = postcard::to_allocvec(body).expect("a body in memory encodes");
+    let length = u32::try_from(body.len()).expect("a body under 4 GiB");
+    let crc = checksum(length, VERSION, &body);
+    let mut bytes = Vec::with_capacity(HEADER_BYTES + body.len());
+    bytes.put_u32(length);
+    bytes.put_u8(VERSION);
+    bytes.put_u32(crc);
+    bytes.put_slice(&body);
     bytes
 }
 
@@ -94,17 +95,17 @@ fn decode_at<T: DeserializeOwned>(bytes: &[u8], offset: usize) -> Result<(T, usi
 
 /// Version and body of the frame at `offset`, if its checksum holds.
 fn intact_at(bytes: &[u8], offset: usize) -> Option<(u8, &[u8])> {
-    let rest = bytes.get(offset..)?;
-    let (header, rest) = rest.split_first_chunk::<HEADER_BYTES>()?;
-    let [a, b, c, d, version, w, x, y, z] = *header;
-    let length = usize::try_from(u32::from_be_bytes([a, b, c, d])).ok()?;
-    let body = rest.get(..length)?;
-    let is_intact = checksum(&[a, b, c, d, version], body) == u32::from_be_bytes([w, x, y, z]);
-    is_intact.then_some((version, body))
+    let mut rest = bytes.get(offset..)?;
+    let length = rest.try_get_u32().ok()?;
+    let version = rest.try_get_u8().ok()?;
+    let crc = rest.try_get_u32().ok()?;
+    let body = rest.get(..usize::try_from(length).ok()?)?;
+    (checksum(length, version, body) == crc).then_some((version, body))
 }
 
-fn checksum(header: &[u8], body: &[u8]) -> u32 {
-    crc32c::crc32c_append(crc32c::crc32c(header), body)
+fn checksum(length: u32, version: u8, body: &[u8]) -> u32 {
+    let header = crc32c::crc32c_append(crc32c::crc32c(&length.to_be_bytes()), &[version]);
+    crc32c::crc32c_append(header, body)
 }
 
 #[cfg(test)]
@@ -156,7 +157,7 @@ mod tests {
     fn another_version_is_named() {
         let mut bytes = encode(&"a");
         bytes[4] = 2;
-        let crc = checksum(&bytes[..5], &bytes[HEADER_BYTES..]);
+        let crc = checksum((bytes.len() - HEADER_BYTES) as u32, 2, &bytes[HEADER_BYTES..]);
         bytes[5..9].copy_from_slice(&crc.to_be_bytes());
         assert_eq!(
             decode_one::<String>(&bytes),

@@ -62,7 +62,7 @@ impl StateMachine {
         self.applied = meta.last_log_id;
         self.membership = meta.last_membership.clone();
         self.image = MetadataImage::default();
-        records.iter().for_each(|it| self.image.replay(it));
+        self.image.replay_all(records);
         self.publish();
     }
 
@@ -71,7 +71,7 @@ impl StateMachine {
         match &entry.payload {
             EntryPayload::Blank => {}
             EntryPayload::Normal(Change(records)) => {
-                records.iter().for_each(|it| self.image.replay(it));
+                self.image.replay_all(records);
             }
             EntryPayload::Membership(members) => {
                 self.membership = StoredMembership::new(Some(entry.log_id), members.clone());
@@ -109,7 +109,9 @@ impl RaftStateMachine<Consensus> for StateMachine {
             responders.extend(responder);
         }
         self.publish();
-        responders.into_iter().for_each(|it| it.send(()));
+        for responder in responders {
+            responder.send(());
+        }
         Ok(())
     }
 

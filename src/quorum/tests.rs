@@ -219,3 +219,37 @@ async fn a_folder_in_use_or_of_another_node_is_refused() {
     let error = Quorum::start(killed.path().to_owned(), BrokerId(2)).await.err().unwrap();
     assert!(error.to_string().contains("belongs to node [1]"), "{error}");
 }
+
+/// What openraft and Klamm log from WARN up.
+#[derive(Clone, Default)]
+struct Warnings(std::sync::Arc<std::sync::Mutex<Vec<u8>>>);
+
+impl std::io::Write for Warnings {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn a_normal_life_logs_no_warning() {
+    let warnings = Warnings::default();
+    let writer = warnings.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::WARN)
+        .with_writer(move || writer.clone())
+        .finish();
+    let _guard = tracing::subscriber::set_default(subscriber);
+    let dir = tempfile::tempdir().unwrap();
+    for name in ["a", "b"] {
+        let quorum = start(dir.path()).await;
+        set(&quorum, name).await;
+        quorum.shutdown().await.unwrap();
+    }
+    let text = String::from_utf8(warnings.0.lock().unwrap().clone()).unwrap();
+    assert_eq!(text, "");
+}

@@ -97,11 +97,11 @@ mod tests {
     #[test]
     fn what_is_printed_is_toml_that_reads_back_as_the_default() {
         let printed = print_broker_defaults();
-        let toml: String = printed
+        let lines: Vec<&str> = printed
             .lines()
             .filter_map(|it| it.strip_prefix("# ").filter(|it| it.contains(" = ")))
-            .map(|it| format!("{it}\n"))
             .collect();
+        let toml = lines.join("\n");
         let table: toml::Table = toml.parse().unwrap();
         assert!(!table.is_empty());
         assert!(printed.contains("# log.retention.ms = 604800000\n"));

@@ -92,17 +92,14 @@ fn check_value(definition: &Definition, value: &str) -> Result<(), String> {
     let number = value.parse::<f64>().unwrap_or(f64::NAN);
     let items = || super::list(value);
     match definition.check {
-        Check::AtLeast(least) if number < least as f64 => {
-            Err(format!("Value must be at least {least}"))
-        }
-        Check::Between(least, _) if number < least as f64 => {
+        Check::AtLeast(least) | Check::Between(least, _) if number < least as f64 => {
             Err(format!("Value must be at least {least}"))
         }
         Check::Between(_, most) if number > most as f64 => {
             Err(format!("Value must be no more than {most}"))
         }
         Check::Level(least, most, default)
-            if !(least as f64..=most as f64).contains(&number) && number != default as f64 =>
+            if !value.parse().is_ok_and(|it| (least..=most).contains(&it) || it == default) =>
         {
             Err(format!("Value must be between {least} and {most} or equal to {default}"))
         }

@@ -46,7 +46,7 @@ fn alter(
 ) -> Result<TopicConfigs, ControllerError> {
     let asked = [(resource.clone(), changes(ops))];
     let mut decision = alter_configs(image, &TopicConfigs::new(), &plugins(), &asked);
-    decision.records.iter().for_each(|it| image.replay(it));
+    image.replay_all(&decision.records);
     decision.response.remove(0)?;
     Ok(image.configs.get(&resource).map(|it| (**it).clone()).unwrap_or_default())
 }

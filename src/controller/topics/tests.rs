@@ -15,7 +15,7 @@ fn cluster(brokers: i32) -> MetadataImage {
         let registration =
             Registration { broker_id: BrokerId(broker), listeners: Vec::new(), rack: None };
         let decision = register_broker(&image, registration);
-        decision.records.iter().for_each(|it| image.replay(it));
+        image.replay_all(&decision.records);
     }
     image
 }
@@ -37,7 +37,7 @@ type Created = Vec<Result<CreatedTopic, ControllerError>>;
 
 fn create(image: &mut MetadataImage, topics: &[NewTopic]) -> Created {
     let decision = create_topics(image, DEFAULTS, &LoadedPlugins::default(), topics);
-    decision.records.iter().for_each(|it| image.replay(it));
+    image.replay_all(&decision.records);
     decision.response
 }
 
@@ -198,14 +198,14 @@ fn a_deleted_topic_is_gone_and_its_name_free() {
     create(&mut image, &[new_topic("t")]);
     let decision = delete_topics(&image, &[id(1), id(99)]);
     assert_eq!(decision.response, [Ok("t".into()), Err(ControllerError::UnknownTopicId)]);
-    decision.records.iter().for_each(|it| image.replay(it));
+    image.replay_all(&decision.records);
     assert!(create(&mut image, &[NewTopic { id: id(5), ..new_topic("t") }])[0].is_ok());
 }
 
 fn grow(image: &mut MetadataImage, name: &str, count: i32) -> Result<(), ControllerError> {
     let asked = MorePartitions { name: name.into(), count, assignments: None };
     let mut decision = create_partitions(image, &[asked]);
-    decision.records.iter().for_each(|it| image.replay(it));
+    image.replay_all(&decision.records);
     decision.response.remove(0)
 }
 

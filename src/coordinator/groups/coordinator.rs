@@ -109,7 +109,8 @@ impl GroupCoordinator {
             shards.topic_id = topic_id;
         }
         let led = topic.map(|it| self.led(&it)).unwrap_or_default();
-        shards.open.retain(|index, _| led.contains(index));
+        // One whose task is gone panicked: its machine is unloaded, and loaded again below.
+        shards.open.retain(|index, it| led.contains(index) && !it.events.is_closed());
         for index in led {
             shards.open.entry(index).or_insert_with(|| self.open(index));
         }
@@ -155,9 +156,16 @@ impl GroupCoordinator {
         if count == 0 {
             return Err(GroupError::CoordinatorNotAvailable);
         }
-        let shards = self.shards.lock();
-        let shard = shards.open.get(&partition_for(group_id.as_str(), count));
-        shard.map(|it| it.events.clone()).ok_or(GroupError::NotCoordinator)
+        let events = {
+            let shards = self.shards.lock();
+            let shard = shards.open.get(&partition_for(group_id.as_str(), count));
+            shard.map(|it| it.events.clone()).ok_or(GroupError::NotCoordinator)?
+        };
+        if events.is_closed() {
+            self.reconcile(&image);
+            return Err(GroupError::CoordinatorNotAvailable);
+        }
+        Ok(events)
     }
 
     pub(super) fn all_shards(&self) -> Vec<mpsc::Sender<GroupEvent>> {

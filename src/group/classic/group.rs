@@ -229,14 +229,11 @@ impl ClassicGroup {
     /// Each member votes for the first of its protocols that all have; most votes win, of equals
     /// the first by name.
     pub(super) fn select_protocol(&self) -> Option<Arc<str>> {
+        let candidates = self.common_protocols();
         let mut votes: BTreeMap<&Arc<str>, usize> = BTreeMap::new();
         for member in self.members.values() {
-            let choice = member
-                .protocols
-                .iter()
-                .map(|it| &it.name)
-                .find(|name| self.members.values().all(|it| it.supports(name)));
-            if let Some(name) = choice {
+            let mut names = member.protocols.iter().map(|it| &it.name);
+            if let Some(name) = names.find(|it| candidates.contains(*it)) {
                 *votes.entry(name).or_default() += 1;
             }
         }
@@ -244,6 +241,19 @@ impl ClassicGroup {
             .into_iter()
             .max_by(|a, b| a.1.cmp(&b.1).then_with(|| b.0.cmp(a.0)))
             .map(|(name, _)| name.clone())
+    }
+
+    fn common_protocols(&self) -> BTreeSet<&Arc<str>> {
+        let mut members_with: BTreeMap<&Arc<str>, usize> = BTreeMap::new();
+        for member in self.members.values() {
+            // A name that a member lists twice counts once.
+            let names: BTreeSet<&Arc<str>> = member.protocols.iter().map(|it| &it.name).collect();
+            for name in names {
+                *members_with.entry(name).or_default() += 1;
+            }
+        }
+        let all = self.members.len();
+        members_with.into_iter().filter(|it| it.1 == all).map(|it| it.0).collect()
     }
 
     /// This generation as `member_id` is told of it.

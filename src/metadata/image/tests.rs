@@ -34,7 +34,7 @@ fn config(topic: &str, name: &str, value: Option<&str>) -> MetadataRecord {
 
 fn image(records: &[MetadataRecord]) -> MetadataImage {
     let mut image = MetadataImage::default();
-    records.iter().for_each(|it| image.replay(it));
+    image.replay_all(records);
     image
 }
 
@@ -133,7 +133,7 @@ fn the_delta_names_what_changed_and_what_is_gone() {
     };
     let after = |records: &[MetadataRecord]| {
         let mut new = old.clone();
-        records.iter().for_each(|it| new.replay(it));
+        new.replay_all(records);
         let delta = new.topics_since(&old);
         (names(&delta.changed), names(&delta.removed))
     };
@@ -143,6 +143,6 @@ fn the_delta_names_what_changed_and_what_is_gone() {
     assert_eq!(after(&[config("b", "retention.ms", Some("1"))]), (of(&["b"]), of(&[])));
     assert_eq!(after(&[partition(1, 0, 2)]), (of(&["a"]), of(&[])));
     let remove = MetadataRecord::RemoveTopic { topic_id: topic_id(1) };
-    assert_eq!(after(&[remove.clone()]), (of(&[]), of(&["a"])));
+    assert_eq!(after(std::slice::from_ref(&remove)), (of(&[]), of(&["a"])));
     assert_eq!(after(&[remove, topic(3, "a")]), (of(&["a"]), of(&["a"])));
 }

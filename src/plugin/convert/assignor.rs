@@ -148,7 +148,9 @@ impl<'a> Check<'a> {
             .topics
             .iter()
             .filter(|topic| is_wanted(topic.name.as_str()))
-            .map(|topic| (topic.name.as_str(), topic.partitions.iter().map(|it| it.index).collect()))
+            .map(|topic| {
+                (topic.name.as_str(), topic.partitions.iter().map(|it| it.index).collect())
+            })
             .collect();
         let given =
             snapshot.members.iter().map(|it| (it.member_id.clone(), BTreeMap::new())).collect();

@@ -114,4 +114,4 @@ fn records<'a>(
 }
 
 #[cfg(test)]
-pub(super) mod tests;
+mod tests;

@@ -5,10 +5,8 @@ use std::ops::Range;
 use super::{field, records, wit_len};
 use crate::{
     plugin::{
-        bindings::partitioner::exports::klamm::plugin::partitioner::Batch,
-        convert::Needs,
-        failure::CallFailure,
-        hook::PartitionerInput,
+        bindings::partitioner::exports::klamm::plugin::partitioner::Batch, convert::Needs,
+        failure::CallFailure, hook::PartitionerInput,
     },
     wire::record_batch::{DecodedBatch, RecordView},
 };

@@ -180,7 +180,9 @@ fn actions(
             3 => reasons
                 .next()
                 .map(|reason| RecordAction::Reject(cut(&reason, REASON_BYTES_MAX)))
-                .ok_or_else(|| CallFailure::malformed("returned fewer reasons than rejected records")),
+                .ok_or_else(|| {
+                    CallFailure::malformed("returned fewer reasons than rejected records")
+                }),
             other => Err(CallFailure::malformed(format!("returned the unknown action {other}"))),
         })
         .collect::<Result<Vec<_>, _>>()?;
@@ -205,7 +207,9 @@ impl<'a> ReplacementReader<'a> {
 
     fn next(&mut self) -> Result<Replacement, CallFailure> {
         let Some((&[key, value, headers], rest)) = self.lens.split_first_chunk() else {
-            return Err(CallFailure::malformed("returned fewer replacements than replaced records"));
+            return Err(CallFailure::malformed(
+                "returned fewer replacements than replaced records",
+            ));
         };
         self.lens = rest;
         Ok(Replacement {
@@ -216,7 +220,10 @@ impl<'a> ReplacementReader<'a> {
     }
 
     /// −1: the record's own.
-    fn headers(&mut self, count: i32) -> Result<Option<Vec<(Vec<u8>, Option<Vec<u8>>)>>, CallFailure> {
+    fn headers(
+        &mut self,
+        count: i32,
+    ) -> Result<Option<Vec<(Vec<u8>, Option<Vec<u8>>)>>, CallFailure> {
         match count {
             -1 => Ok(None),
             0.. => (0..count).map(|_| self.header()).collect::<Result<_, _>>().map(Some),
@@ -240,10 +247,9 @@ impl<'a> ReplacementReader<'a> {
         }
         let len = usize::try_from(len)
             .map_err(|_| CallFailure::malformed(format!("returned the length {len}")))?;
-        let (bytes, rest) = self
-            .data
-            .split_at_checked(len)
-            .ok_or_else(|| CallFailure::malformed("returned lengths beyond its replacement data"))?;
+        let (bytes, rest) = self.data.split_at_checked(len).ok_or_else(|| {
+            CallFailure::malformed("returned lengths beyond its replacement data")
+        })?;
         self.data = rest;
         Ok(Some(bytes.to_vec()))
     }

@@ -61,7 +61,9 @@ impl Partitioner {
             Ok(targets) => PartitionerVerdict::Targets(targets),
             Err(failure) => match self.slot.on_failure() {
                 OnFailure::Client => PartitionerVerdict::Client,
-                _ => PartitionerVerdict::Failed(format!("partitioner {}: {failure}", self.slot.name)),
+                _ => {
+                    PartitionerVerdict::Failed(format!("partitioner {}: {failure}", self.slot.name))
+                }
             },
         }
     }

@@ -84,7 +84,12 @@ impl Toolchain {
             cargo.env_remove(variable);
         }
         if debian {
-            cargo.args(["-Z", "build-std=std,panic_abort"]);
+            cargo.args([
+                "-Z",
+                "build-std=std,panic_abort",
+                "-Z",
+                "build-std-features=optimize_for_size",
+            ]);
             cargo.env("RUSTC", DEBIAN_RUSTC).env("RUSTC_BOOTSTRAP", "1");
             cargo.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", DEBIAN_LINKER);
         }

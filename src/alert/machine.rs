@@ -1,0 +1,241 @@
+//! All alerts of one partition of `__klamm_alerts`.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use super::{AlertRecord, AlertState, Evaluated, Fingerprint, Match, entry::Entry};
+use crate::{
+    base::{Offset, PluginName, TimestampMs, TopicPartition},
+    config::AlertPolicy,
+};
+
+/// Alerts that are kept. Above, resolved ones are forgotten; if all fire, new ones are folded.
+const ALERTS_MAX: usize = 50_000;
+
+/// The window of `rate-limit-per-minute`.
+const RATE_WINDOW_MS: u64 = 60_000;
+
+/// How far sources have been evaluated with all that was found logged.
+pub type Progress = BTreeMap<(TopicPartition, PluginName), Offset>;
+
+/// The machine. What has not been logged is soft: after a restart it is evaluated again from the last [`Progress`].
+#[derive(Default)]
+pub struct Alerts {
+    entries: BTreeMap<Fingerprint, Entry>,
+    /// When each entry wants attention: to be logged, or to be resolved.
+    deadlines: BTreeSet<(TimestampMs, Fingerprint)>,
+    deadline_of: BTreeMap<Fingerprint, TimestampMs>,
+    /// When alerts of a plugin began to fire, within the last minute.
+    began: BTreeMap<PluginName, VecDeque<TimestampMs>>,
+    evaluated: Progress,
+    /// A copy of `evaluated` that is safe once everything due by then is logged.
+    pending: Option<(TimestampMs, Progress)>,
+}
+
+impl Alerts {
+    /// Applies a logged record; `None` is a tombstone.
+    pub fn replay(
+        &mut self,
+        fingerprint: &Fingerprint,
+        record: Option<AlertRecord>,
+        now: TimestampMs,
+    ) {
+        let Some(record) = record else {
+            self.entries.remove(fingerprint);
+            self.set_deadline(fingerprint, None);
+            return;
+        };
+        match self.entries.get_mut(fingerprint) {
+            Some(entry) => entry.record = record,
+            None => {
+                self.entries.insert(fingerprint.clone(), Entry::new(record, now));
+            }
+        }
+    }
+
+    /// Begins to watch the alerts that fire, after a load.
+    pub fn loaded(&mut self, policy: &dyn Fn(&str) -> AlertPolicy) {
+        for fingerprint in self.entries.keys().cloned().collect::<Vec<_>>() {
+            self.reschedule(&fingerprint, policy);
+        }
+    }
+
+    /// Counts what a plugin found. Records that were counted before are passed over.
+    pub fn count(
+        &mut self,
+        evaluated: Evaluated,
+        now: TimestampMs,
+        policy: &dyn Fn(&str) -> AlertPolicy,
+    ) {
+        let mut matches = evaluated.matches.unwrap_or_default();
+        matches.sort_by_key(|it| it.offset);
+        for found in &matches {
+            self.count_one(found, now, policy);
+        }
+        let key = (evaluated.source, evaluated.plugin);
+        let to = self.evaluated.entry(key).or_insert(evaluated.to);
+        *to = evaluated.to.max(*to);
+        if self.pending.is_none() {
+            let last_due = self.entries.values().filter_map(|it| it.due).max();
+            self.pending = Some((last_due.unwrap_or(now), self.evaluated.clone()));
+        }
+    }
+
+    fn count_one(&mut self, found: &Match, now: TimestampMs, policy: &dyn Fn(&str) -> AlertPolicy) {
+        let own = Fingerprint::of(found);
+        let policy_of_plugin = policy(found.plugin.as_str());
+        if self.has_counted(&own, found) {
+            return;
+        }
+        let fingerprint = if self.may_count(&own, found, &policy_of_plugin, now) {
+            own
+        } else {
+            self.folded(found, now)
+        };
+        if let Some(entry) = self.entries.get_mut(&fingerprint) {
+            entry.count(found, now);
+        }
+        self.reschedule(&fingerprint, policy);
+    }
+
+    /// In its own alert, or in the summary that it was folded into while its own did not fire.
+    fn has_counted(&self, own: &Fingerprint, found: &Match) -> bool {
+        let counted = |entry: &Entry| entry.record.has_counted(found);
+        let own = self.entries.get(own);
+        let folded = || self.entries.get(&Fingerprint::of_summary(found)).is_some_and(counted);
+        own.is_some_and(counted) || !own.is_some_and(Entry::is_firing) && folded()
+    }
+
+    /// Whether the match counts in its own alert, which begins to fire if it should; `false`: fold it.
+    fn may_count(
+        &mut self,
+        own: &Fingerprint,
+        found: &Match,
+        policy: &AlertPolicy,
+        now: TimestampMs,
+    ) -> bool {
+        if !self.entries.contains_key(own) {
+            if self.entries.len() >= ALERTS_MAX {
+                return false;
+            }
+            let record = AlertRecord::new(own.clone(), found);
+            self.entries.insert(own.clone(), Entry::new(record, now));
+        }
+        let Some(entry) = self.entries.get_mut(own) else { return false };
+        if entry.is_firing() || !entry.would_fire(policy, now) {
+            return true;
+        }
+        if !may_begin(self.began.entry(found.plugin.clone()).or_default(), policy, now) {
+            return false;
+        }
+        entry.fire();
+        true
+    }
+
+    /// The plugin's summary alert for the topic, firing.
+    fn folded(&mut self, found: &Match, now: TimestampMs) -> Fingerprint {
+        let fingerprint = Fingerprint::of_summary(found);
+        let entry = self.entries.entry(fingerprint.clone()).or_insert_with(|| {
+            let mut record = AlertRecord::new(fingerprint.clone(), found);
+            record.title = format!("more alerts of {} than its limit lets through", found.plugin);
+            record.labels = BTreeMap::from([("folded".into(), "true".into())]);
+            Entry::new(record, now)
+        });
+        entry.fire();
+        fingerprint
+    }
+
+    /// What is to be logged now: changed alerts, and alerts that have ended; then tombstones of forgotten ones.
+    pub fn tick(
+        &mut self,
+        now: TimestampMs,
+        policy: &dyn Fn(&str) -> AlertPolicy,
+    ) -> Vec<(Fingerprint, Option<AlertRecord>)> {
+        let mut records = Vec::new();
+        while let Some((_, fingerprint)) =
+            self.deadlines.first().filter(|(at, _)| *at <= now).cloned()
+        {
+            if let Some(entry) = self.entries.get_mut(&fingerprint) {
+                let resolves_at = entry.resolves_at(&policy(&entry.record.plugin));
+                if resolves_at.is_some_and(|at| at <= now) {
+                    entry.resolve(now);
+                }
+                if entry.due.is_some_and(|it| it <= now) {
+                    entry.logged(now);
+                    records.push((fingerprint.clone(), Some(entry.record.clone())));
+                }
+            }
+            self.reschedule(&fingerprint, policy);
+        }
+        self.forget_resolved(&mut records);
+        records
+    }
+
+    /// The progress that is safe to store once what [`Alerts::tick`] returned at `now` is committed.
+    pub fn take_progress(&mut self, now: TimestampMs) -> Option<Progress> {
+        let (_, progress) = self.pending.take_if(|(at, _)| *at <= now)?;
+        if progress != self.evaluated {
+            let last_due = self.entries.values().filter_map(|it| it.due).max();
+            self.pending = Some((last_due.unwrap_or(now), self.evaluated.clone()));
+        }
+        Some(progress)
+    }
+
+    /// When [`Alerts::tick`] has something to do next.
+    pub fn next_deadline(&self) -> Option<TimestampMs> {
+        let entry = self.deadlines.first().map(|(at, _)| *at);
+        let progress = self.pending.as_ref().map(|(at, _)| *at);
+        entry.into_iter().chain(progress).min()
+    }
+
+    fn reschedule(&mut self, fingerprint: &Fingerprint, policy: &dyn Fn(&str) -> AlertPolicy) {
+        let deadline = self.entries.get(fingerprint).and_then(|entry| {
+            let resolves_at = entry.resolves_at(&policy(&entry.record.plugin));
+            entry.due.into_iter().chain(resolves_at).min()
+        });
+        self.set_deadline(fingerprint, deadline);
+    }
+
+    fn set_deadline(&mut self, fingerprint: &Fingerprint, deadline: Option<TimestampMs>) {
+        let before = match deadline {
+            Some(at) => self.deadline_of.insert(fingerprint.clone(), at),
+            None => self.deadline_of.remove(fingerprint),
+        };
+        if let Some(before) = before {
+            self.deadlines.remove(&(before, fingerprint.clone()));
+        }
+        if let Some(at) = deadline {
+            self.deadlines.insert((at, fingerprint.clone()));
+        }
+    }
+
+    /// Forgets resolved alerts while there are too many.
+    fn forget_resolved(&mut self, records: &mut Vec<(Fingerprint, Option<AlertRecord>)>) {
+        let surplus = self.entries.len().saturating_sub(ALERTS_MAX - ALERTS_MAX / 10);
+        if self.entries.len() < ALERTS_MAX {
+            return;
+        }
+        let quiet =
+            |entry: &Entry| entry.record.state == AlertState::Resolved && entry.due.is_none();
+        let forgotten = self.entries.iter().filter(|(_, it)| quiet(it)).take(surplus);
+        records.extend(forgotten.map(|(fingerprint, _)| (fingerprint.clone(), None)));
+    }
+}
+
+/// Whether one more alert may begin to fire; notes it if so.
+fn may_begin(began: &mut VecDeque<TimestampMs>, policy: &AlertPolicy, now: TimestampMs) -> bool {
+    let limit = policy.rate_limit_per_minute as usize;
+    if limit == 0 {
+        return true;
+    }
+    while began.front().is_some_and(|it| now.since(*it) >= RATE_WINDOW_MS) {
+        began.pop_front();
+    }
+    let may = began.len() < limit;
+    if may {
+        began.push_back(now);
+    }
+    may
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,64 @@
+//! Against a quorum of one.
+
+use kafka_protocol::messages::create_topics_request::CreatableTopicConfig;
+
+use super::*;
+use crate::{
+    api::test_node::{TestNode, encodes},
+    base::ErrorCode,
+};
+
+fn request(names: &[&'static str]) -> CreateTopicsRequest {
+    let topics = names.iter().map(|it| {
+        CreatableTopic::default()
+            .with_name(StrBytes::from_static_str(it).into())
+            .with_num_partitions(2)
+            .with_replication_factor(-1)
+            .with_configs(vec![
+                CreatableTopicConfig::default()
+                    .with_name(StrBytes::from_static_str("retention.ms"))
+                    .with_value(Some(StrBytes::from_static_str("5"))),
+            ])
+    });
+    CreateTopicsRequest::default().with_topics(topics.collect())
+}
+
+#[tokio::test]
+async fn topics_are_created_and_told_at_every_version() {
+    let node = TestNode::start().await;
+    for version in VERSIONS {
+        let name = format!("t{version}");
+        let request = request(&[&*name.leak(), "bad name"]);
+        let response = answer(&node.change(), &LoadedPlugins::default(), version, &request).await;
+        encodes(&response, version);
+        let [good, bad] = &response.topics[..] else { panic!("{response:?}") };
+        assert_eq!((good.error_code, &good.error_message), (0, &None));
+        assert_eq!(bad.error_code, ErrorCode::InvalidTopicException.code());
+        assert_eq!(good.num_partitions, if version >= 5 { 2 } else { -1 });
+        assert_eq!(!good.topic_id.is_nil(), version >= 7);
+        let configs = good.configs.as_deref().unwrap_or_default();
+        let retention = configs.iter().find(|it| &*it.name == "retention.ms");
+        let source = retention.map(|it| (it.value.as_deref(), it.config_source));
+        assert_eq!(source, (version >= 5).then_some((Some("5"), 1)));
+    }
+}
+
+#[tokio::test]
+async fn a_check_alone_creates_nothing() {
+    let node = TestNode::start().await;
+    let plugins = LoadedPlugins::default();
+    let response = answer(&node.validating(), &plugins, 7, &request(&["t"])).await;
+    assert_eq!(response.topics[0].error_code, 0);
+    assert!(node.quorum.image().topics.is_empty());
+}
+
+#[tokio::test]
+async fn a_topic_that_cannot_be_produced_to_in_time_is_told_as_timed_out() {
+    let node = TestNode::publishing(0).await;
+    let plugins = LoadedPlugins::default();
+    let response = answer(&node.change(), &plugins, 7, &request(&["t", "bad name"])).await;
+    let codes: Vec<_> = response.topics.iter().map(|it| it.error_code).collect();
+    let want = [ErrorCode::RequestTimedOut, ErrorCode::InvalidTopicException];
+    assert_eq!(codes, want.map(ErrorCode::code));
+    assert!(node.quorum.image().topic("t").is_some());
+}

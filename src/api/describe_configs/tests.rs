@@ -1,0 +1,124 @@
+//! From an image and a configuration.
+
+use uuid::Uuid;
+
+use super::*;
+use crate::{
+    api::test_node::encodes,
+    base::TopicId,
+    metadata::{ConfigResource, MetadataRecord},
+};
+
+fn image() -> MetadataImage {
+    let mut image = MetadataImage::default();
+    let topic_id = TopicId(Uuid::from_u128(1));
+    image.replay(&MetadataRecord::Topic { topic_id, name: "t".into() });
+    for (resource, name, value) in [
+        (ConfigResource::Topic("t".into()), "retention.ms", "1"),
+        (ConfigResource::Group("g".into()), "klamm.assignor", "sticky"),
+    ] {
+        let value = Some(value.into());
+        image.replay(&MetadataRecord::Config { resource, name: name.into(), value });
+    }
+    image
+}
+
+fn config() -> Config {
+    let mut config = Config::default();
+    config.topic_defaults.insert("retention.ms".into(), "2".into());
+    config.node.num_partitions = 7;
+    config
+}
+
+fn ask(kind: i8, name: &'static str, keys: &[&'static str]) -> DescribeConfigsRequest {
+    let keys = keys.iter().map(|it| StrBytes::from_static_str(it)).collect();
+    DescribeConfigsRequest::default().with_include_synonyms(true).with_resources(vec![
+        DescribeConfigsResource::default()
+            .with_resource_type(kind)
+            .with_resource_name(StrBytes::from_static_str(name))
+            .with_configuration_keys(Some(keys)),
+    ])
+}
+
+fn one(request: &DescribeConfigsRequest) -> DescribeConfigsResult {
+    answer(&config(), &image(), 4, request).results.remove(0)
+}
+
+/// Name, value and source of each config, and its synonyms'.
+fn entries(request: &DescribeConfigsRequest) -> Vec<String> {
+    let show = |name: &str, value: &Option<StrBytes>, source: i8| {
+        format!("{name}={} from {source}", value.as_deref().unwrap_or("null"))
+    };
+    one(request)
+        .configs
+        .iter()
+        .flat_map(|it| {
+            let synonyms = it.synonyms.iter().map(|it| show(&it.name, &it.value, it.source));
+            [show(&it.name, &it.value, it.config_source)]
+                .into_iter()
+                .chain(synonyms)
+                .collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+#[test]
+fn everything_is_described_at_every_version() {
+    for version in VERSIONS {
+        for (kind, name) in [(TOPIC, "t"), (BROKER, "1"), (GROUP, "g"), (BROKER, "")] {
+            let request = ask(kind, name, &[]).with_include_documentation(version >= 3);
+            let response = answer(&config(), &image(), version, &request);
+            encodes(&response, version);
+            let result = &response.results[0];
+            assert_eq!((result.error_code, &result.error_message), (0, &None), "{name}");
+            assert_eq!(result.configs.is_empty(), name.is_empty());
+            let documented = result.configs.iter().all(|it| it.documentation.is_some());
+            assert!(documented == (version >= 3) || name.is_empty());
+        }
+    }
+}
+
+#[test]
+fn a_topics_value_comes_with_what_it_overrides() {
+    assert_eq!(
+        entries(&ask(TOPIC, "t", &["retention.ms", "nothing"])),
+        [
+            "retention.ms=1 from 1",
+            "retention.ms=1 from 1",
+            "log.retention.ms=2 from 4",
+            "log.retention.ms=604800000 from 5"
+        ]
+    );
+}
+
+#[test]
+fn a_node_tells_which_settings_are_its_own() {
+    let num_partitions = entries(&ask(BROKER, "1", &["num.partitions"]));
+    assert_eq!(num_partitions[0], "num.partitions=7 from 4");
+    assert_eq!(entries(&ask(BROKER, "1", &["log.retention.ms"]))[0], "log.retention.ms=2 from 4");
+    assert_eq!(entries(&ask(BROKER, "1", &["node.id"]))[0], "node.id=1 from 5");
+    assert!(one(&ask(BROKER, "1", &[])).configs.iter().all(|it| it.read_only));
+}
+
+#[test]
+fn a_group_tells_its_assignor() {
+    assert_eq!(entries(&ask(GROUP, "g", &[]))[0], "klamm.assignor=sticky from 8");
+    assert_eq!(entries(&ask(GROUP, "h", &[]))[0], "klamm.assignor= from 5");
+}
+
+#[test]
+fn what_cannot_be_described_is_refused() {
+    for (kind, name, code) in [
+        (TOPIC, "absent", ErrorCode::UnknownTopicOrPartition),
+        (TOPIC, "bad name", ErrorCode::InvalidTopicException),
+        (BROKER, "2", ErrorCode::InvalidRequest),
+        (BROKER, "x", ErrorCode::InvalidRequest),
+        (GROUP, "", ErrorCode::InvalidRequest),
+        (8, "1", ErrorCode::InvalidRequest),
+        (99, "1", ErrorCode::InvalidRequest),
+    ] {
+        let result = one(&ask(kind, name, &[]));
+        assert_eq!(result.error_code, code.code(), "{kind} {name}");
+        assert!(result.error_message.is_some());
+    }
+}

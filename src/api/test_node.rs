@@ -1,0 +1,86 @@
+//! A quorum of one with a registered broker, for the tests of handlers that read or change metadata.
+
+use std::{fmt::Debug, sync::Arc, time::Duration};
+
+use bytes::BytesMut;
+use kafka_protocol::protocol::{Decodable, Encodable};
+use tokio::sync::watch;
+
+use super::{Context, Published, metadata_change::MetadataChange};
+use crate::{
+    base::BrokerId,
+    config::{Config, Listener},
+    controller::{Registration, register_broker},
+    quorum::Quorum,
+};
+
+pub(super) struct TestNode {
+    pub(super) quorum: Arc<Quorum>,
+    pub(super) config: Config,
+    published: Published,
+    /// Dropped, it would end every wait.
+    _publisher: watch::Sender<u64>,
+    _dir: tempfile::TempDir,
+}
+
+impl TestNode {
+    pub(super) async fn start() -> Self {
+        Self::publishing(u64::MAX).await
+    }
+
+    /// A node whose rooms never work with a version above `version`.
+    pub(super) async fn publishing(version: u64) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let quorum = Quorum::start(dir.path().to_owned(), BrokerId(1)).await.unwrap();
+        let registration = Registration {
+            broker_id: BrokerId(1),
+            listeners: vec![Listener { name: "PLAINTEXT".into(), host: "h".into(), port: 9092 }],
+            rack: Some("r".into()),
+        };
+        let register =
+            |image: &_| Ok::<_, std::convert::Infallible>(register_broker(image, registration));
+        quorum.change(register).await.unwrap().unwrap();
+        let (publisher, versions) = watch::channel(version);
+        Self {
+            quorum,
+            config: Config::default(),
+            published: Published::new(versions),
+            _publisher: publisher,
+            _dir: dir,
+        }
+    }
+
+    pub(super) fn change(&self) -> MetadataChange<'_> {
+        MetadataChange {
+            quorum: &self.quorum,
+            config: &self.config,
+            published: &self.published,
+            validate_only: false,
+            timeout: Duration::from_millis(20),
+        }
+    }
+
+    pub(super) fn validating(&self) -> MetadataChange<'_> {
+        MetadataChange { validate_only: true, ..self.change() }
+    }
+}
+
+pub(super) fn context(api_version: i16) -> Context {
+    Context {
+        api_version,
+        client_id: "".into(),
+        client_host: [127, 0, 0, 1].into(),
+        connection_id: 1,
+        listener: "PLAINTEXT".into(),
+    }
+}
+
+/// A response that sets a field which its version lacks does not encode, and the client would get nothing.
+#[track_caller]
+pub(super) fn encodes<R: Encodable + Decodable + PartialEq + Debug>(response: &R, version: i16) {
+    let mut bytes = BytesMut::new();
+    response.encode(&mut bytes, version).unwrap_or_else(|it| panic!("version {version}: {it}"));
+    let mut bytes = bytes.freeze();
+    R::decode(&mut bytes, version).unwrap_or_else(|it| panic!("version {version}: {it}"));
+    assert!(bytes.is_empty(), "version {version} leaves {} bytes", bytes.len());
+}

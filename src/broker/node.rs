@@ -1,0 +1,213 @@
+//! One node: its rooms, started in order and stopped in the opposite one.
+
+use std::{sync::Arc, time::Duration};
+
+use anyhow::Context as _;
+use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
+use tokio_util::sync::CancellationToken;
+
+use super::{listeners, publish};
+use crate::{
+    api::{Published, Rooms},
+    config::Config,
+    controller::{self, Registration},
+    coordinator::{AlertCoordinator, AlertIntake, AlertRooms, GroupCoordinator},
+    http,
+    net::{BoundListener, Server},
+    plugin::{PluginHost, SHIPPED},
+    produce::Produce,
+    quorum::{ProducerIds, Quorum},
+    replica::ReplicaManager,
+    telemetry::Metrics,
+};
+
+/// Folder of the plugins' compile cache, in the first log directory.
+const PLUGIN_CACHE: &str = "plugin-cache";
+/// Folder of the metadata log, in the first log directory, under Kafka's name.
+const METADATA_LOG: &str = "__cluster_metadata-0";
+
+/// A running node.
+pub(super) struct Node {
+    rooms: Arc<Rooms>,
+    alerts: AlertCoordinator,
+    addresses: Vec<String>,
+    ready: watch::Sender<bool>,
+    /// Stops listeners and HTTP.
+    stop_edge: CancellationToken,
+    edge: Vec<JoinHandle<()>>,
+    /// Stops what works in the background.
+    stop_rooms: CancellationToken,
+    background: Vec<JoinHandle<()>>,
+}
+
+/// What is bound before anything is read, so that a taken port is told at once.
+struct Sockets {
+    listeners: Vec<BoundListener>,
+    http: TcpListener,
+}
+
+impl Node {
+    /// Starts all rooms; when it returns the node serves.
+    pub(super) async fn start(config: Config) -> anyhow::Result<Self> {
+        let config = Arc::new(config);
+        let metrics = Arc::new(Metrics::default());
+        publish::register_process_metrics(&metrics, config.node.id.0);
+        // Locks the log directories before the metadata log in the first of them is touched.
+        let replicas = ReplicaManager::start(&config, &metrics)?;
+        let sockets = Sockets::bind(&config).await?;
+        let quorum = start_quorum(&config).await?;
+        replicas.claim(&quorum.image().cluster_id)?;
+        register(&config, &quorum, &sockets.listeners).await?;
+        let plugins = start_plugins(&config, &metrics).await?;
+        let (stop_edge, stop_rooms) = (CancellationToken::new(), CancellationToken::new());
+
+        let (intake, matches) = AlertIntake::new();
+        let produce =
+            Arc::new(Produce::new(&config, replicas.clone(), plugins.clone(), intake, &metrics));
+        let (published, versions) = watch::channel(0);
+        let publish = publish::run(
+            quorum.watch(),
+            replicas.clone(),
+            produce.clone(),
+            published,
+            stop_rooms.clone(),
+        );
+        let mut background = vec![tokio::spawn(publish)];
+        let published = Published::new(versions);
+        published.reached(quorum.image().version, Duration::from_secs(600)).await;
+
+        let groups = GroupCoordinator::start(
+            config.clone(),
+            quorum.clone(),
+            replicas.clone(),
+            plugins.clone(),
+            &metrics,
+        );
+        let every = Duration::from_millis(config.log.retention_check_interval_ms);
+        background.push(tokio::spawn(publish::retain(replicas.clone(), every, stop_rooms.clone())));
+        let alerts = AlertRooms {
+            config: config.clone(),
+            quorum: quorum.clone(),
+            replicas: replicas.clone(),
+            plugins: plugins.clone(),
+            groups: groups.clone(),
+        };
+        let alerts = AlertCoordinator::start(alerts, matches);
+        let rooms = Arc::new(Rooms {
+            config,
+            metrics,
+            producer_ids: ProducerIds::new(quorum.clone()),
+            quorum,
+            replicas,
+            plugins,
+            fetch_sessions: Arc::default(),
+            produce,
+            groups,
+            published,
+        });
+        let (ready, is_ready) = watch::channel(false);
+        let mut node = Self {
+            addresses: sockets.addresses(&rooms.config)?,
+            rooms,
+            alerts,
+            ready,
+            stop_edge,
+            edge: Vec::new(),
+            stop_rooms,
+            background,
+        };
+        node.open(sockets, is_ready);
+        Ok(node)
+    }
+
+    /// Begins to serve clients and HTTP.
+    fn open(&mut self, sockets: Sockets, is_ready: watch::Receiver<bool>) {
+        let server = Server::of(self.rooms.clone());
+        for listener in sockets.listeners {
+            let serve = server.clone().serve(listener, self.stop_edge.clone());
+            self.edge.push(tokio::spawn(serve));
+        }
+        let serve = http::serve(sockets.http, self.rooms.clone(), is_ready, self.stop_edge.clone());
+        self.edge.push(tokio::spawn(async move {
+            if let Err(error) = serve.await {
+                tracing::error!(%error, "admin HTTP has ended");
+            }
+        }));
+        self.ready.send_replace(true);
+    }
+
+    /// Every address, as the ready line tells them.
+    pub(super) fn addresses(&self) -> &[String] {
+        &self.addresses
+    }
+
+    /// Finishes running requests, then flushes and closes the logs.
+    pub(super) async fn stop(self) -> anyhow::Result<()> {
+        self.ready.send_replace(false);
+        self.stop_edge.cancel();
+        join(self.edge).await;
+        self.alerts.shutdown();
+        self.rooms.groups.shutdown().await;
+        self.stop_rooms.cancel();
+        join(self.background).await;
+        self.rooms.plugins.shutdown().await;
+        let replicas = self.rooms.replicas.clone();
+        tokio::task::spawn_blocking(move || replicas.close()).await?;
+        self.rooms.quorum.shutdown().await.context("stop the metadata quorum")
+    }
+}
+
+impl Sockets {
+    async fn bind(config: &Config) -> anyhow::Result<Self> {
+        let http = &config.net.http_listen;
+        Ok(Self {
+            listeners: listeners::bind(config).await?,
+            http: TcpListener::bind(http).await.with_context(|| format!("listen on {http}"))?,
+        })
+    }
+
+    fn addresses(&self, config: &Config) -> anyhow::Result<Vec<String>> {
+        let mut addresses: Vec<String> = listeners::advertised(config, &self.listeners)
+            .iter()
+            .zip(&self.listeners)
+            .map(|(it, bound)| format!("{}://{}", it.name, bound.address()))
+            .collect();
+        addresses.push(format!("http://{}", self.http.local_addr()?));
+        Ok(addresses)
+    }
+}
+
+async fn start_quorum(config: &Config) -> anyhow::Result<Arc<Quorum>> {
+    let dir = config.log.dirs.first().context("log.dirs names no folder")?;
+    Quorum::start(dir.join(METADATA_LOG), config.node.id).await.context("open the metadata log")
+}
+
+async fn register(config: &Config, quorum: &Quorum, bound: &[BoundListener]) -> anyhow::Result<()> {
+    let registration = Registration {
+        broker_id: config.node.id,
+        listeners: listeners::advertised(config, bound),
+        rack: config.node.rack.clone(),
+    };
+    let registered = quorum
+        .change(|image| {
+            Ok::<_, std::convert::Infallible>(controller::register_broker(image, registration))
+        })
+        .await
+        .context("register this broker")?;
+    let epoch = registered.unwrap_or_else(|never| match never {});
+    tracing::debug!(epoch, "registered");
+    Ok(())
+}
+
+async fn start_plugins(config: &Config, metrics: &Metrics) -> anyhow::Result<Arc<PluginHost>> {
+    let dir = config.log.dirs.first().context("log.dirs names no folder")?;
+    Ok(PluginHost::start(&config.plugin, SHIPPED, dir.join(PLUGIN_CACHE), metrics).await?)
+}
+
+async fn join(tasks: Vec<JoinHandle<()>>) {
+    for task in tasks {
+        if let Err(error) = task.await {
+            tracing::error!(%error, "a task has ended");
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! Takes verdicts in order, fills in what a crash or a retry left out, and feeds the machine.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use tokio::{
+    sync::{mpsc, watch},
+    task::JoinSet,
+};
+use uuid::Uuid;
+
+use super::{
+    AlertRooms,
+    driver::{AlertDriver, Link},
+    evaluate::Evaluation,
+    progress,
+};
+use crate::{
+    alert::{Evaluated, Progress},
+    base::{Offset, PluginName, TopicId, TopicPartition},
+    config::TransformsMode,
+    controller::{ALERTS_TOPIC, alerts_topic},
+    coordinator::{
+        clock::Clock,
+        internal_topic,
+        runtime::{self, Seat},
+    },
+    replica::Partition,
+};
+
+/// Verdicts that may wait at the machine.
+const EVENTS_MAX: usize = 256;
+/// How often it is looked whether the machine was loaded again, and between attempts.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// The one place that all verdicts pass.
+pub(super) struct Desk {
+    rooms: AlertRooms,
+    link: Link,
+    /// The machine's channel, once there is a topic for it.
+    machine: Option<mpsc::Sender<Evaluated>>,
+    /// Loads of the machine that this desk has taken note of.
+    loads: u64,
+    /// Where the evaluation of each source stands.
+    through: HashMap<(TopicPartition, PluginName), Offset>,
+    /// The machine, and the keeper of progress; they end with the desk.
+    tasks: JoinSet<()>,
+}
+
+impl Desk {
+    pub(super) fn new(rooms: AlertRooms) -> Self {
+        let (progress, newest) = watch::channel(Progress::new());
+        let link =
+            Link { plugins: rooms.plugins.clone(), loads: Arc::new(AtomicU64::new(0)), progress };
+        let mut tasks = JoinSet::new();
+        tasks.spawn(progress::keep(rooms.groups.clone(), newest));
+        Self { rooms, link, machine: None, loads: 0, through: HashMap::new(), tasks }
+    }
+
+    pub(super) async fn run(mut self, mut verdicts: mpsc::Receiver<Evaluated>) {
+        if self.rooms.quorum.image().topic(ALERTS_TOPIC).is_some() {
+            self.start_machine().await;
+            self.catch_up().await;
+        }
+        loop {
+            tokio::select! {
+                verdict = verdicts.recv() => match verdict {
+                    Some(verdict) => self.take(verdict).await,
+                    None => return,
+                },
+                () = tokio::time::sleep(LOOK) => self.note_reload().await,
+            }
+        }
+    }
+
+    async fn take(&mut self, verdict: Evaluated) {
+        if self.machine.is_none() {
+            self.start_machine().await;
+        }
+        self.note_reload().await;
+        let key = (verdict.source.clone(), verdict.plugin.clone());
+        let to = verdict.to;
+        // A source that is new here begins with this verdict; so does one whose topic did without the transform for a while.
+        let through = self.through.get(&key).copied().unwrap_or(verdict.from).max(verdict.from);
+        if to <= through && to > verdict.from {
+            return;
+        }
+        match verdict.matches {
+            Some(_) => self.send(verdict).await,
+            None => self.evaluate(&key.0, &key.1, through, to).await,
+        }
+        self.through.insert(key, to);
+    }
+
+    async fn send(&mut self, verdict: Evaluated) {
+        if let Some(machine) = &self.machine {
+            // It ends only when the node stops, and then the progress says what was not counted.
+            let _ = machine.send(verdict).await;
+        }
+    }
+
+    /// Makes the topic if there is none, and waits until the machine has loaded.
+    async fn start_machine(&mut self) {
+        while !self.has_topic().await {
+            tokio::time::sleep(LOOK).await;
+        }
+        let (events, receiver) = mpsc::channel(EVENTS_MAX);
+        let link = self.link.clone();
+        let seat = Seat {
+            topic_partition: TopicPartition::new(ALERTS_TOPIC, 0),
+            replicas: self.rooms.replicas.clone(),
+            clock: Clock::start(),
+            decompressed_max_bytes: self.rooms.config.log.decompressed_max_bytes,
+            make: move || AlertDriver::new(link.clone()),
+        };
+        self.tasks.spawn(runtime::run(seat, receiver));
+        self.machine = Some(events);
+        while self.link.loads.load(Ordering::SeqCst) == 0 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        self.loads = self.link.loads.load(Ordering::SeqCst);
+    }
+
+    async fn has_topic(&self) -> bool {
+        let new = alerts_topic(TopicId(Uuid::new_v4()));
+        let made = internal_topic::ensure(&self.rooms.quorum, &self.rooms.config, new).await;
+        made.inspect_err(|error| tracing::warn!(%error, "alerts wait for their topic")).is_ok()
+    }
+
+    /// After the machine was loaded again, what it had not logged is evaluated once more.
+    async fn note_reload(&mut self) {
+        let loads = self.link.loads.load(Ordering::SeqCst);
+        if self.machine.is_some() && loads != self.loads {
+            self.loads = loads;
+            self.through.clear();
+            self.catch_up().await;
+        }
+    }
+
+    /// Evaluates from the stored progress of each source to its end.
+    async fn catch_up(&mut self) {
+        for partition in self.rooms.replicas.partitions() {
+            let config = partition.config();
+            if config.transforms_mode != TransformsMode::Inline {
+                continue;
+            }
+            for plugin in &config.transforms {
+                self.catch_up_with(&partition, plugin).await;
+            }
+        }
+    }
+
+    async fn catch_up_with(&mut self, partition: &Partition, plugin: &PluginName) {
+        let source = partition.topic_partition.clone();
+        let end = partition.log().log_end_offset();
+        match progress::load(&self.rooms.groups, &source, plugin).await {
+            Ok(Some(from)) => {
+                if from < end {
+                    self.evaluate(&source, plugin, from, end).await;
+                }
+                self.through.insert((source, plugin.clone()), end);
+            }
+            Ok(None) => {}
+            Err(error) => {
+                tracing::error!(partition = %source, %plugin, %error, "read the progress of a transform");
+            }
+        }
+    }
+
+    async fn evaluate(
+        &mut self,
+        source: &TopicPartition,
+        plugin: &PluginName,
+        from: Offset,
+        to: Offset,
+    ) {
+        let Ok(partition) = self.rooms.replicas.leader(source, None) else { return };
+        let plugins = self.rooms.plugins.clone();
+        let evaluation = Evaluation {
+            partition: &partition,
+            plugins: &plugins,
+            plugin,
+            decompressed_max_bytes: self.rooms.config.log.decompressed_max_bytes,
+        };
+        match evaluation.run(from, to).await {
+            Ok(verdicts) => {
+                for verdict in verdicts {
+                    self.send(verdict).await;
+                }
+            }
+            Err(error) => {
+                tracing::error!(partition = %source, %plugin, %error, "evaluate stored records");
+            }
+        }
+    }
+}

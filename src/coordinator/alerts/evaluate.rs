@@ -1,0 +1,113 @@
+//! Evaluates stored records again: what a crash left uncounted, and what a retry stored without asking the plugin.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use crate::{
+    alert::{Evaluated, Match, Severity},
+    base::{Offset, PluginName, TimestampMs, TopicPartition},
+    plugin::{
+        PluginHost, Transform,
+        hook::{RaisedAlert, TransformInput, TransformVerdict},
+    },
+    replica::{Partition, ReplicaError},
+    telemetry,
+    wire::record_batch::{Batch, DecodedBatch, split},
+};
+
+/// Bytes of one read.
+const READ_BYTES: usize = 1024 * 1024;
+
+/// Reads one stretch of a partition and asks the plugin about it.
+pub(super) struct Evaluation<'a> {
+    pub(super) partition: &'a Partition,
+    pub(super) plugins: &'a PluginHost,
+    pub(super) plugin: &'a PluginName,
+    pub(super) decompressed_max_bytes: usize,
+}
+
+impl Evaluation<'_> {
+    /// Verdicts on `from..to`, in order. A batch that the plugin fails on is passed over, as its policy did when the
+    /// batch came; so is one that cannot be decoded.
+    pub(super) async fn run(
+        &self,
+        from: Offset,
+        to: Offset,
+    ) -> Result<Vec<Evaluated>, ReplicaError> {
+        let mut verdicts = Vec::new();
+        let mut next = from.max(self.partition.log().log_start_offset());
+        while next < to {
+            let fetched = self.partition.log().read(next, to, READ_BYTES, true)?;
+            let Ok(batches) = split(fetched.records) else { break };
+            let Some(last) = batches.last() else { break };
+            let end = last.header.last_offset() + 1;
+            for batch in &batches {
+                verdicts.push(self.batch(batch, from, to).await);
+            }
+            next = end;
+        }
+        Ok(verdicts)
+    }
+
+    async fn batch(&self, batch: &Batch, from: Offset, to: Offset) -> Evaluated {
+        let mut matches = self.matches(batch).await;
+        matches.retain(|it| it.offset.is_some_and(|offset| offset >= from && offset < to));
+        Evaluated {
+            source: self.source().clone(),
+            plugin: self.plugin.clone(),
+            from: batch.header.base_offset,
+            to: batch.header.last_offset() + 1,
+            matches: Some(matches),
+        }
+    }
+
+    fn source(&self) -> &TopicPartition {
+        &self.partition.topic_partition
+    }
+
+    async fn matches(&self, batch: &Batch) -> Vec<Match> {
+        let Some(transform) = self.plugins.transform(self.plugin) else { return Vec::new() };
+        if batch.header.attributes.is_control() {
+            return Vec::new();
+        }
+        match batch.decode(self.decompressed_max_bytes) {
+            Ok(decoded) => self.ask(&transform, Arc::new(decoded)).await,
+            Err(error) => {
+                tracing::warn!(partition = %self.source(), %error, "a stored batch cannot be evaluated");
+                Vec::new()
+            }
+        }
+    }
+
+    async fn ask(&self, transform: &Transform, batch: Arc<DecodedBatch>) -> Vec<Match> {
+        let input = TransformInput {
+            partition: self.source().clone(),
+            batch: batch.clone(),
+            now: telemetry::now(),
+        };
+        let TransformVerdict::Done(output) = transform.process(input).await else {
+            tracing::warn!(partition = %self.source(), plugin = %self.plugin, "stored records were not evaluated");
+            return Vec::new();
+        };
+        transform.keep_state(self.source(), output.state);
+        let found = |alert| self.found(&batch, &output.plugin_version, alert);
+        output.alerts.into_iter().filter_map(found).collect()
+    }
+
+    fn found(&self, batch: &DecodedBatch, version: &str, alert: RaisedAlert) -> Option<Match> {
+        let record = batch.record(alert.record)?;
+        let labels: BTreeMap<String, String> = alert.labels;
+        Some(Match {
+            source: self.source().clone(),
+            offset: Some(batch.header.base_offset + i64::from(record.offset_delta())),
+            plugin: self.plugin.clone(),
+            plugin_version: version.to_owned(),
+            severity: Severity::of_plugin(alert.severity),
+            title: alert.title,
+            fingerprint: alert.fingerprint,
+            labels,
+            timestamp: TimestampMs(
+                batch.header.base_timestamp.0.saturating_add(record.timestamp_delta()),
+            ),
+        })
+    }
+}

@@ -1,1 +1,0 @@
-//! Each operation: a request in, records and answers out.

@@ -1,0 +1,204 @@
+//! One connection: a loop that reads requests and one that writes answers, joined by a bounded queue in request order.
+//!
+//!     frames → Service::call ─ Exclusive, Ready ─▶ the reader waits until it is written
+//!                            └ Pipelined ────────▶ the reader goes on
+//!
+//! All answers under way are driven at once; they are written one after the other.
+
+use std::{
+    io,
+    sync::atomic::{AtomicUsize, Ordering},
+    time::Duration,
+};
+
+use bytes::{Buf, Bytes};
+use futures_util::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesOrdered};
+use tokio::{
+    io::{AsyncRead, AsyncWrite, AsyncWriteExt},
+    sync::{mpsc, oneshot},
+    time::{sleep, timeout},
+};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    Service,
+    frames::{Frames, Held},
+    limits::PIPELINE_MAX,
+    server::Server,
+};
+use crate::{
+    api::{Answer, Client, CloseReason, Outcome},
+    wire::DecodeError,
+};
+
+/// Why a connection ended, other than that the client was done.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum End {
+    #[error("it was silent for too long")]
+    Idle,
+    #[error("{0} in time")]
+    Stalled(&'static str),
+    #[error("the node stops")]
+    Stopped,
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    #[error(transparent)]
+    Frame(#[from] DecodeError),
+    #[error(transparent)]
+    Closed(CloseReason),
+}
+
+impl End {
+    /// A word for metrics.
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Self::Idle => "idle",
+            Self::Stalled(_) => "stalled",
+            Self::Stopped => "stopped",
+            Self::Io(_) => "io",
+            Self::Frame(_) => "frame",
+            Self::Closed(reason) => reason.name(),
+        }
+    }
+
+    pub(super) fn is_bug(&self) -> bool {
+        matches!(self, Self::Closed(reason) if reason.is_bug())
+    }
+}
+
+/// An answer on its way.
+struct Queued {
+    answer: BoxFuture<'static, Answer>,
+    held: Held,
+    /// Told when it is written.
+    written: Option<oneshot::Sender<()>>,
+}
+
+/// A connection besides its socket.
+pub(super) struct Connection<'a, S> {
+    pub(super) server: &'a Server<S>,
+    pub(super) client: Client,
+    pub(super) stop: &'a CancellationToken,
+    /// Requests read and not answered yet.
+    waiting: AtomicUsize,
+}
+
+impl<'a, S: Service> Connection<'a, S> {
+    pub(super) fn new(server: &'a Server<S>, client: Client, stop: &'a CancellationToken) -> Self {
+        Self { server, client, stop, waiting: AtomicUsize::new(0) }
+    }
+
+    /// Serves the connection until the client is done, something goes wrong, or the node stops.
+    pub(super) async fn run(
+        &self,
+        reader: impl AsyncRead + Unpin,
+        writer: impl AsyncWrite + Unpin,
+    ) -> Result<(), End> {
+        let (queue, queued) = mpsc::channel(PIPELINE_MAX);
+        let frames = Frames::new(reader, self.server.budget.clone(), &self.server.limits);
+        let both = async {
+            tokio::try_join!(self.read_requests(frames, queue), self.write_answers(queued, writer))
+        };
+        tokio::select! {
+            ended = both => ended.map(drop),
+            () = self.stop_is_over() => Err(End::Stopped),
+        }
+    }
+
+    /// Running requests may finish after a stop, but not for ever.
+    async fn stop_is_over(&self) {
+        self.stop.cancelled().await;
+        sleep(self.server.limits.stop_grace).await;
+    }
+
+    /// Begins each request as it comes. Ends with the client's last byte or with a stop; what is queued is still written.
+    async fn read_requests(
+        &self,
+        mut frames: Frames<impl AsyncRead + Unpin>,
+        queue: mpsc::Sender<Queued>,
+    ) -> Result<(), End> {
+        let waiting = || self.waiting.load(Ordering::Relaxed) > 0;
+        loop {
+            let next = tokio::select! {
+                next = frames.next(waiting) => next?,
+                () = self.stop.cancelled() => None,
+            };
+            let Some(frame) = next else {
+                return Ok(());
+            };
+            self.server.metrics.request_bytes.inc_by(frame.bytes.len() as u64);
+            let (answer, written) = match self.server.service.call(&self.client, frame.bytes) {
+                Outcome::Ready(answer) => (async { answer }.boxed(), true),
+                Outcome::Exclusive(answer) => (answer, true),
+                Outcome::Pipelined(answer) => (answer, false),
+            };
+            let (written, wait) = written.then(oneshot::channel).unzip();
+            self.waiting.fetch_add(1, Ordering::Relaxed);
+            // Both fail only when the writer has ended, and then its own error tells why.
+            if queue.send(Queued { answer, held: frame.held, written }).await.is_err() {
+                return Ok(());
+            }
+            if let Some(wait) = wait
+                && wait.await.is_err()
+            {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn write_answers(
+        &self,
+        mut queue: mpsc::Receiver<Queued>,
+        mut writer: impl AsyncWrite + Unpin,
+    ) -> Result<(), End> {
+        let mut under_way = FuturesOrdered::new();
+        let mut open = true;
+        while open || !under_way.is_empty() {
+            tokio::select! {
+                queued = queue.recv(), if open && under_way.len() < PIPELINE_MAX => match queued {
+                    Some(Queued { answer, held, written }) => {
+                        under_way.push_back(answer.map(move |answer| (answer, held, written)));
+                    }
+                    None => open = false,
+                },
+                Some((answer, held, written)) = under_way.next() => {
+                    self.write(&mut writer, answer).await?;
+                    drop(held);
+                    self.waiting.fetch_sub(1, Ordering::Relaxed);
+                    written.map(|written| written.send(()));
+                }
+            }
+        }
+        writer.shutdown().await.map_err(End::Io)
+    }
+
+    async fn write(
+        &self,
+        writer: &mut (impl AsyncWrite + Unpin),
+        answer: Answer,
+    ) -> Result<(), End> {
+        match answer {
+            Answer::Frame(frame) => {
+                self.server.metrics.response_bytes.inc_by(frame.len() as u64);
+                write_all(writer, frame, self.server.limits.write_stall).await
+            }
+            Answer::NoResponse => Ok(()),
+            Answer::Close(reason) => Err(End::Closed(reason)),
+        }
+    }
+}
+
+/// Writes as long as the client keeps taking something.
+async fn write_all(
+    writer: &mut (impl AsyncWrite + Unpin),
+    mut frame: Bytes,
+    stall: Duration,
+) -> Result<(), End> {
+    while frame.has_remaining() {
+        let written = timeout(stall, writer.write_buf(&mut frame)).await;
+        if written.map_err(|_| End::Stalled("an answer was not taken"))?? == 0 {
+            return Err(End::Io(io::ErrorKind::WriteZero.into()));
+        }
+    }
+    Ok(())
+}

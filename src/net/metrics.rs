@@ -1,0 +1,36 @@
+//! What is counted of connections.
+
+use prometheus_client::metrics::{counter::Counter, family::Family, gauge::Gauge};
+
+use crate::telemetry::Metrics;
+
+#[derive(Default)]
+pub(super) struct NetMetrics {
+    /// Open now.
+    pub(super) connections: Gauge,
+    pub(super) accepted: Counter,
+    pub(super) closed: Family<[(&'static str, &'static str); 1], Counter>,
+    pub(super) request_bytes: Counter,
+    pub(super) response_bytes: Counter,
+    /// Of the budget, taken now.
+    pub(super) inflight_bytes: Gauge,
+}
+
+impl NetMetrics {
+    pub(super) fn register(metrics: &Metrics) -> Self {
+        let it = Self::default();
+        metrics.register(|registry| {
+            registry.register("klamm_connections", "Open connections", it.connections.clone());
+            let help = "Connections accepted";
+            registry.register("klamm_connections_accepted", help, it.accepted.clone());
+            let help = "Connections closed, by reason";
+            registry.register("klamm_connections_closed", help, it.closed.clone());
+            registry.register("klamm_request_bytes", "Bytes of requests", it.request_bytes.clone());
+            let help = "Bytes of responses";
+            registry.register("klamm_response_bytes", help, it.response_bytes.clone());
+            let help = "Bytes of requests that are not answered yet";
+            registry.register("klamm_request_inflight_bytes", help, it.inflight_bytes.clone());
+        });
+        it
+    }
+}

@@ -1,1 +1,0 @@
-//! Guests that misbehave on purpose, and what their failure means.

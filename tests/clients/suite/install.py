@@ -1,0 +1,62 @@
+"""Installs what the clients need, once: each step leaves a mark that holds the digest of what it was made from."""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+
+from .paths import BUILD, HERE, JAVA, NODE, VENV_PYTHON
+
+REQUIREMENTS = HERE / "python" / "requirements.txt"
+
+
+def install():
+    """Raises `CalledProcessError` when a step fails; its output has then been shown."""
+    BUILD.mkdir(parents=True, exist_ok=True)
+    _apt({"kcat": "kcat", "prometheus-alertmanager": "prometheus-alertmanager", "javac": "default-jdk-headless",
+          "mvn": "maven", "node": "nodejs", "npm": "npm"})
+    _step("python", [REQUIREMENTS], _python)
+    _step("node", [NODE / "package.json", NODE / "package-lock.json"], _node)
+    _step("java", [JAVA / "pom.xml", *sorted(JAVA.rglob("*.java"))], _java)
+
+
+def _apt(package_of):
+    missing = sorted({package for command, package in package_of.items() if not shutil.which(command)})
+    if missing:
+        env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+        _run(["apt-get", "update", "-qq"], env=env)
+        _run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", *missing], env=env)
+
+
+def _step(name, sources, make):
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
+    mark = BUILD / f"{name}.installed"
+    if mark.exists() and mark.read_text() == digest:
+        return
+    print(f"installing the {name} clients", flush=True)
+    make()
+    mark.write_text(digest)
+
+
+def _python():
+    _run([sys.executable, "-m", "venv", "--clear", VENV_PYTHON.parent.parent])
+    _run([VENV_PYTHON, "-m", "pip", "install", "-q", "-r", REQUIREMENTS])
+
+
+def _node():
+    _run(["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"], cwd=NODE)
+
+
+def _java():
+    shutil.rmtree(BUILD / "java", ignore_errors=True)
+    _run(["mvn", "-q", "-B", "compile", "dependency:copy-dependencies"], cwd=JAVA)
+
+
+def _run(command, **options):
+    """Quiet when it goes well."""
+    done = subprocess.run([str(part) for part in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, **options)
+    if done.returncode:
+        print(done.stdout, file=sys.stderr)
+        done.check_returncode()

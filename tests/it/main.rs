@@ -1,0 +1,7 @@
+//! One broker, asked over its sockets: a module for each API and each promise. One binary, because linking a broker
+//! with its plugins is most of the waiting.
+
+mod api_versions;
+mod hostile_frames;
+mod start_and_stop;
+mod support;

@@ -1,0 +1,254 @@
+//! A broker in a process of its own, on free ports and a folder of its own.
+//!
+//! Rule: a broker that logs at WARN or ERROR, or panics, without the test having announced it, fails the test.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader},
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    process::{Child, ChildStderr, Command, ExitStatus, Stdio},
+    sync::{Arc, Mutex, PoisonError, mpsc},
+    thread,
+};
+
+use tempfile::TempDir;
+
+use super::{Client, PATIENCE, eventually};
+
+/// Begins what a broker logs when it serves.
+const READY: &str = "klamm is ready:";
+
+/// Settings that keep a broker to itself; a test's own win over them.
+const OF_ITS_OWN: [(&str, &str); 4] = [
+    ("listeners", "PLAINTEXT://127.0.0.1:0"),
+    ("klamm.http.listen", "127.0.0.1:0"),
+    ("log.dirs", "data"),
+    ("klamm.plugin.dir", "plugins"),
+];
+
+pub(crate) struct Broker {
+    folder: TempDir,
+    settings: Vec<(String, String)>,
+    process: Process,
+    announced: Vec<String>,
+}
+
+/// One life of a broker.
+struct Process {
+    child: Child,
+    kafka: SocketAddr,
+    http: SocketAddr,
+    log: Log,
+}
+
+/// Lines of standard error so far.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<String>>>);
+
+impl Broker {
+    /// With the default settings.
+    #[track_caller]
+    pub(crate) fn start() -> Self {
+        Self::with(&[])
+    }
+
+    /// With settings as `--set` takes them.
+    #[track_caller]
+    pub(crate) fn with(settings: &[(&str, &str)]) -> Self {
+        let owned = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
+        let settings: Vec<_> = OF_ITS_OWN.iter().chain(settings).map(owned).collect();
+        let folder = TempDir::new().unwrap();
+        fs::create_dir(folder.path().join("plugins")).unwrap();
+        let process = Process::start(folder.path(), &settings);
+        Self { folder, settings, process, announced: Vec::new() }
+    }
+
+    pub(crate) fn client(&self) -> Client {
+        Client::connect(self.address())
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.process.kafka
+    }
+
+    pub(crate) fn http_address(&self) -> SocketAddr {
+        self.process.http
+    }
+
+    /// Where `log.dirs` is.
+    pub(crate) fn data_dir(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    /// The watched folder.
+    pub(crate) fn plugin_dir(&self) -> PathBuf {
+        self.folder.path().join("plugins")
+    }
+
+    /// Lines at WARN or ERROR that hold `text` are what the test wants to see.
+    pub(crate) fn announce(&mut self, text: &str) {
+        self.announced.push(text.to_owned());
+    }
+
+    /// Waits for a line that holds `text`.
+    #[track_caller]
+    pub(crate) fn wait_for_log(&self, text: &str) -> String {
+        let found = || self.process.log.lines().into_iter().find(|line| line.contains(text));
+        eventually(&format!("the log says {text:?}"), found)
+    }
+
+    /// kill −9, and again on the same data. The ports are others.
+    #[track_caller]
+    pub(crate) fn kill_and_restart(&mut self) {
+        self.process.child.kill().unwrap();
+        self.process.child.wait().unwrap();
+        self.restart();
+    }
+
+    /// SIGTERM, and again on the same data. The ports are others.
+    #[track_caller]
+    pub(crate) fn terminate_and_restart(&mut self) {
+        let status = self.process.terminate();
+        assert!(status.success(), "a clean stop ended with {status}\n{}", self.process.log.text());
+        self.restart();
+    }
+
+    /// SIGTERM; how it ended.
+    #[track_caller]
+    pub(crate) fn terminate(&mut self) -> ExitStatus {
+        self.process.terminate()
+    }
+
+    /// On the same data, with one setting changed.
+    #[track_caller]
+    pub(crate) fn terminate_and_restart_with(&mut self, key: &str, value: &str) {
+        self.settings.push((key.to_owned(), value.to_owned()));
+        self.terminate_and_restart();
+    }
+
+    #[track_caller]
+    fn restart(&mut self) {
+        self.assert_quiet();
+        self.process = Process::start(self.folder.path(), &self.settings);
+    }
+
+    pub(crate) fn is_alive(&mut self) -> bool {
+        self.process.child.try_wait().unwrap().is_none()
+    }
+
+    /// Bytes that have ever been resident at once.
+    pub(crate) fn peak_resident_bytes(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.process.child.id()));
+        let status = status.expect("the broker lives, on Linux");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+        let kilobytes: u64 = line.trim().trim_end_matches(" kB").parse().unwrap();
+        kilobytes * 1024
+    }
+
+    #[track_caller]
+    fn assert_quiet(&self) {
+        let lines = self.process.log.lines();
+        let loud: Vec<_> = lines
+            .iter()
+            .filter(|line| is_loud(line))
+            .filter(|line| !self.announced.iter().any(|text| line.contains(text)))
+            .collect();
+        assert!(loud.is_empty(), "the broker logged {loud:#?}\n{}", self.process.log.text());
+    }
+}
+
+impl Drop for Broker {
+    fn drop(&mut self) {
+        let failed = thread::panicking();
+        if failed || !self.is_alive() {
+            // The child may be gone already.
+            let _ = self.process.child.kill();
+        } else {
+            self.process.terminate();
+        }
+        let _ = self.process.child.wait();
+        if failed {
+            eprintln!("the broker's log:\n{}", self.process.log.text());
+        } else {
+            self.assert_quiet();
+        }
+    }
+}
+
+/// At WARN or ERROR, by the level's place after the time; or a panic.
+fn is_loud(line: &str) -> bool {
+    let level = line.split_whitespace().nth(1);
+    matches!(level, Some("WARN" | "ERROR")) || line.contains("panicked at")
+}
+
+impl Process {
+    #[track_caller]
+    fn start(folder: &Path, settings: &[(String, String)]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_klamm"));
+        command.arg("serve").current_dir(folder).env("NO_COLOR", "1");
+        for (key, value) in settings {
+            command.arg("--set").arg(format!("{key}={value}"));
+        }
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary starts");
+        let log = Log::default();
+        let ready = log.collect(child.stderr.take().unwrap());
+        let Ok(line) = ready.recv_timeout(PATIENCE) else {
+            let _ = child.kill();
+            let status = child.wait();
+            panic!("the broker did not become ready ({status:?})\n{}", log.text());
+        };
+        let (kafka, http) = addresses(&line);
+        Self { child, kafka, http, log }
+    }
+
+    #[track_caller]
+    fn terminate(&mut self) -> ExitStatus {
+        let id = rustix::process::Pid::from_child(&self.child);
+        // It may have ended by itself; then waiting tells.
+        let _ = rustix::process::kill_process(id, rustix::process::Signal::TERM);
+        eventually("the broker stops", || self.child.try_wait().unwrap())
+    }
+}
+
+/// The addresses of the ready line, `… PLAINTEXT://127.0.0.1:40001 http://127.0.0.1:40002`.
+#[track_caller]
+fn addresses(line: &str) -> (SocketAddr, SocketAddr) {
+    let (_, listed) = line.split_once(READY).unwrap();
+    let find = |protocol: &str| {
+        let address = listed.split_whitespace().find_map(|it| it.strip_prefix(protocol));
+        address.unwrap_or_else(|| panic!("no {protocol} in {line:?}")).parse().unwrap()
+    };
+    (find("PLAINTEXT://"), find("http://"))
+}
+
+impl Log {
+    /// Collects lines as they come, and hands on the one that says that the broker is ready.
+    fn collect(&self, stderr: ChildStderr) -> mpsc::Receiver<String> {
+        let (ready, receiver) = mpsc::channel();
+        let log = self.clone();
+        thread::spawn(move || {
+            for line in BufReader::new(stderr).lines().map_while(Result::ok) {
+                if line.contains(READY) {
+                    // Nobody waits for it a second time.
+                    let _ = ready.send(line.clone());
+                }
+                log.0.lock().unwrap_or_else(PoisonError::into_inner).push(line);
+            }
+        });
+        receiver
+    }
+
+    fn lines(&self) -> Vec<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn text(&self) -> String {
+        self.lines().join("\n")
+    }
+}

@@ -1,0 +1,34 @@
+//! A broker of one's own for a test, and a client that speaks the protocol and nothing else.
+
+mod broker;
+mod client;
+mod samples;
+
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
+
+pub(crate) use broker::Broker;
+pub(crate) use client::{Client, frame_of};
+pub(crate) use samples::sample_body;
+
+/// Long enough on a busy machine; a test that takes it has failed.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Asks until there is an answer.
+///
+/// # Panics
+///
+/// There is none within [`PATIENCE`].
+#[track_caller]
+pub(crate) fn eventually<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
+    let started = Instant::now();
+    loop {
+        if let Some(answer) = ask() {
+            return answer;
+        }
+        assert!(started.elapsed() < PATIENCE, "never happened: {what}");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
