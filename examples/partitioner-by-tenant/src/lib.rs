@@ -64,8 +64,8 @@ fn hash(tenant: &[u8]) -> u64 {
 
 fn scale(hash: u64, partitions: u32) -> u32 {
     // The upper bits of FNV-1a are poor for short names: fold them in.
-    let mixed = (hash ^ hash >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    (u128::from(mixed) * u128::from(partitions) >> 64) as u32
+    let mixed = (hash ^ (hash >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    ((u128::from(mixed) * u128::from(partitions)) >> 64) as u32
 }
 
 klamm_plugin::partitioner!(ByTenant);

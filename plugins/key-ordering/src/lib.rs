@@ -36,7 +36,6 @@ impl Partitioner for KeyOrdering {
 
 /// Where the batch's records without a key begin: a stream of them goes on from batch to batch, and
 /// producers begin at different partitions.
-#[expect(clippy::cast_possible_truncation, reason = "a remainder of a `u32`")]
 fn start(batch: &Batch<'_>) -> u32 {
     let turn = u64::from(batch.seed()) + u64::from(batch.sequence());
     (turn % u64::from(batch.partitions())) as u32

@@ -38,12 +38,8 @@ fn mix(seed: u32, sequence: u32) -> u64 {
 }
 
 /// From the whole range of 64 bits to `0..partitions`.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "the product's upper half is below `partitions`"
-)]
 fn scale(number: u64, partitions: u32) -> u32 {
-    (u128::from(number) * u128::from(partitions) >> 64) as u32
+    ((u128::from(number) * u128::from(partitions)) >> 64) as u32
 }
 
 klamm_plugin::partitioner!(Random);

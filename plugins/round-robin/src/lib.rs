@@ -28,7 +28,6 @@ impl Partitioner for RoundRobin {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "a remainder of a `u32`")]
 fn nth(seed: u32, sequence: u32, partitions: u32) -> u32 {
     ((u64::from(seed) + u64::from(sequence)) % u64::from(partitions)) as u32
 }

@@ -144,12 +144,15 @@ fn arbitrary() -> impl Strategy<Value = Group> {
     (sizes, members).prop_map(|(sizes, members)| build(&sizes, &members))
 }
 
-/// Bit `i` of a subscription is topic `i`; topics without a subscriber do not reach an assignor.
-fn build(sizes: &[u32], members: &[(u8, Vec<(usize, u32)>)]) -> Group {
+/// Subscription and what it owns. Bit `i` of a subscription is topic `i`.
+type Subscriber = (u8, Vec<(usize, u32)>);
+
+/// Topics without a subscriber do not reach an assignor.
+fn build(sizes: &[u32], members: &[Subscriber]) -> Group {
     let subscribed = |i: usize| members.iter().any(|(bits, _)| bits >> i & 1 == 1);
     let topics =
         (0..sizes.len()).filter(|i| subscribed(*i)).map(|i| topic(&format!("t{i}"), sizes[i]));
-    let member = |(m, (bits, owned)): (usize, &(u8, Vec<(usize, u32)>))| {
+    let member = |(m, (bits, owned)): (usize, &Subscriber)| {
         let topics = (0..sizes.len()).filter(|i| bits >> i & 1 == 1).map(|i| format!("t{i}"));
         let own = |(i, p): &(usize, u32)| TopicPartitions {
             topic: format!("t{i}"),

@@ -16,7 +16,7 @@ use std::fs;
 use std::path::Path;
 use toolchain::Toolchain;
 
-#[derive(clap::Subcommand)]
+#[derive(Clone, Copy, clap::Subcommand)]
 pub(crate) enum Command {
     /// Install the compiler that the committed components are built with (Debian, as root)
     Install,

@@ -33,7 +33,8 @@ pub(crate) fn digest(root: &Path, folder: &Path) -> Result<String> {
 }
 
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect()
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {

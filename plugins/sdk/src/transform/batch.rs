@@ -69,7 +69,6 @@ impl<'a> Batch<'a> {
     }
 
     /// The broker's clock, since the Unix epoch.
-    #[expect(clippy::cast_possible_truncation, reason = "saturates, and no clock is that far")]
     pub fn now_ms(&self) -> i64 {
         self.columns.now_ms as i64
     }
@@ -113,7 +112,6 @@ impl<'a> Record<'a> {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "saturates, and no clock is that far")]
 fn timestamp(base: f64, delta: i32) -> i64 {
     (base as i64).saturating_add(i64::from(delta))
 }
