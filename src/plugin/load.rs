@@ -229,7 +229,7 @@ fn try_out(
     let setup_started = Instant::now();
     loaded.setup_timeout =
         time_left(started, limits.load_timeout).map_err(|it| refused("configure", &it))?;
-    let mut guest = loaded.guest(engine).map_err(|it| refused("configure", &it))?;
+    let guest = loaded.guest(engine).map_err(|it| refused("configure", &it))?;
     loaded.setup_timeout =
         setup_started.elapsed().saturating_mul(4).max(limits.call_timeout).min(limits.load_timeout);
     smoke_call(engine, &loaded, guest, started).map_err(|it| refused("smoke call", &it))?;
