@@ -12,6 +12,7 @@ use crate::{
     config::Config,
     controller::{self, Registration},
     coordinator::{AlertCoordinator, AlertIntake, AlertRooms, GroupCoordinator},
+    delivery::{self, DeliveryRooms},
     http,
     net::{BoundListener, Server},
     plugin::{PluginHost, SHIPPED},
@@ -93,6 +94,12 @@ impl Node {
             groups: groups.clone(),
         };
         let alerts = AlertCoordinator::start(alerts, matches);
+        let deliveries = DeliveryRooms {
+            config: config.clone(),
+            replicas: replicas.clone(),
+            groups: groups.clone(),
+        };
+        background.push(tokio::spawn(delivery::run(deliveries, stop_rooms.clone())));
         let rooms = Arc::new(Rooms {
             config,
             metrics,

@@ -19,4 +19,5 @@ mod timers;
 
 pub use alert_intake::{AlertIntake, Reserved};
 pub use alerts::{AlertCoordinator, AlertRooms};
-pub use groups::{GroupCoordinator, OffsetsTopicError};
+pub use groups::GroupCoordinator;
+pub use internal_topic::InternalTopicError;
