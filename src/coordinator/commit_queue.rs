@@ -38,8 +38,8 @@ pub(crate) struct CommitQueue {
 impl CommitQueue {
     pub(crate) fn start(partition: Arc<Partition>) -> Self {
         let (held, queue) = mpsc::channel(HELD_MAX);
-        let (lose, lost) = oneshot::channel();
-        let task = tokio::spawn(release(partition, queue, lose));
+        let (report, lost) = oneshot::channel();
+        let task = tokio::spawn(release(partition, queue, report));
         Self { held, lost, task }
     }
 

@@ -68,7 +68,9 @@ pub struct LogDir {
     _lock: fs::File,
 }
 
+/// What `meta.properties` says.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_field_names, reason = "Kafka's own keys")]
 struct Meta {
     node_id: BrokerId,
     cluster_id: Option<String>,
@@ -260,14 +262,13 @@ impl Meta {
 
     fn store(&self, disk: &dyn Disk, dir: &Path) -> Result<(), LogError> {
         let path = dir.join(META);
-        let mut text = format!(
-            "version=1\nnode.id={}\ndirectory.id={}\n",
+        let cluster_id = self.cluster_id.as_ref().map(|it| format!("cluster.id={it}\n"));
+        let text = format!(
+            "version=1\nnode.id={}\ndirectory.id={}\n{}",
             self.node_id.0,
-            kafka_uuid::encode(self.directory_id)
+            kafka_uuid::encode(self.directory_id),
+            cluster_id.unwrap_or_default()
         );
-        if let Some(cluster_id) = &self.cluster_id {
-            text.push_str(&format!("cluster.id={cluster_id}\n"));
-        }
         disk.replace(&path, text.as_bytes(), true).map_err(LogError::storage("write", &path))
     }
 }

@@ -162,6 +162,16 @@ impl File for fs::File {
     }
 }
 
+/// Lets this process open as many files as the system allows it: a segment has up to three.
+pub(crate) fn raise_open_files_limit() {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let raised = rustix::process::Rlimit { current: limit.maximum, ..limit };
+    if let Err(error) = setrlimit(Resource::Nofile, raised) {
+        tracing::warn!(%error, "could not raise the limit of open files");
+    }
+}
+
 /// A file that is opened when it is first used, and may be closed when it is idle: a node with thousands of partitions
 /// holds open only what it works with.
 #[derive(Debug)]
@@ -197,6 +207,11 @@ impl LazyFile {
         let handle = self.disk.open(&state.path)?;
         state.handle = Some(Arc::clone(&handle));
         Ok(handle)
+    }
+
+    /// Closes the file; running reads keep their handle.
+    pub(crate) fn close(&self) {
+        self.state.lock().handle = None;
     }
 
     /// Closes the file unless it was used since the last call; running reads keep their handle.

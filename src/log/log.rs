@@ -64,9 +64,9 @@ pub struct Log {
     pub(super) settings: ArcSwap<LogSettings>,
     /// By base offset; the last is the active one. Never empty.
     pub(super) segments: ArcSwap<Vec<Arc<Segment>>>,
-    pub(super) log_start: AtomicI64,
+    pub(super) start: AtomicI64,
     /// Stored after the segments that it covers, and loaded before them.
-    pub(super) log_end: AtomicI64,
+    pub(super) end: AtomicI64,
     pub(super) writer: Mutex<Writer>,
 }
 
@@ -107,22 +107,21 @@ impl Log {
         now: TimestampMs,
     ) -> Result<Self, LogError> {
         create(disk.as_ref(), &dir)?;
-        let loader = Loader { disk: &disk, dir: &dir, settings: &settings, now, opening };
-        let loaded = loader.load()?;
-        let log_start = loaded.segments.first().map_or(Offset(0), |it| it.base_offset);
+        let found = Loader { disk: &disk, dir: &dir, settings: &settings, now, opening }.load()?;
+        let start = found.segments.first().map_or(Offset(0), |it| it.base_offset);
         Ok(Self {
             disk,
             dir: Mutex::new(dir),
             health,
             settings: ArcSwap::from_pointee(settings),
-            segments: ArcSwap::from_pointee(loaded.segments),
-            log_start: AtomicI64::new(log_start.0),
-            log_end: AtomicI64::new(loaded.log_end.0),
+            segments: ArcSwap::from_pointee(found.segments),
+            start: AtomicI64::new(start.0),
+            end: AtomicI64::new(found.log_end.0),
             writer: Mutex::new(Writer {
-                producers: loaded.producers,
-                epochs: loaded.epochs,
+                producers: found.producers,
+                epochs: found.epochs,
                 state: State::Open,
-                recovery_point: opening.recovery_point.min(loaded.log_end),
+                recovery_point: opening.recovery_point.min(found.log_end),
                 deleted: Vec::new(),
             }),
         })
@@ -180,12 +179,12 @@ impl Log {
     }
 
     pub fn log_start_offset(&self) -> Offset {
-        Offset(self.log_start.load(Ordering::Acquire))
+        Offset(self.start.load(Ordering::Acquire))
     }
 
     /// The offset that the next record gets.
     pub fn log_end_offset(&self) -> Offset {
-        Offset(self.log_end.load(Ordering::Acquire))
+        Offset(self.end.load(Ordering::Acquire))
     }
 
     /// Bytes of all segments.
@@ -313,7 +312,7 @@ impl Log {
     fn publish(&self, stamped: &[Stamped], context: &AppendContext) -> Appended {
         let first = stamped.first().expect("an append has a batch");
         let last_offset = stamped.last().unwrap_or(first).header.last_offset();
-        self.log_end.store((last_offset + 1).0, Ordering::Release);
+        self.end.store((last_offset + 1).0, Ordering::Release);
         Appended {
             base_offset: first.header.base_offset,
             last_offset,

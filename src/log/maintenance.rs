@@ -105,7 +105,7 @@ impl Log {
         }
         let kept = self.segments.load().get(count..).unwrap_or_default().to_vec();
         let log_start = kept.first().map_or(self.log_end_offset(), |it| it.base_offset);
-        self.log_start.store(log_start.0, Ordering::Release);
+        self.start.store(log_start.0, Ordering::Release);
         self.segments.store(Arc::new(kept));
         self.mark_deleted(writer, segments.get(..count).unwrap_or_default(), log_start, now)?;
         Ok(count)

@@ -35,6 +35,7 @@ mod tests;
 
 pub use dir::{Health, LogDir};
 pub use error::LogError;
+pub(crate) use file::raise_open_files_limit;
 pub use log::{AppendContext, Appended, Log};
 pub use producer_state::{ProducerCheck, StoredBatch, StoredRoute, is_derived};
 pub use read::{Fetched, TimestampAndOffset};

@@ -35,13 +35,13 @@ impl OffsetIndex {
     /// A position at or before that of the batch which holds `target`.
     pub(super) fn lookup(&self, target: Offset) -> io::Result<u64> {
         let relative = target - self.base_offset;
-        let found = self.entries.find_last(|it| i64::from(decode(it).0) <= relative)?;
-        Ok(found.map_or(0, |it| u64::try_from(decode(&it).1).unwrap_or(0)))
+        let found = self.entries.find_last(|it| i64::from(decode(*it).0) <= relative)?;
+        Ok(found.map_or(0, |it| u64::try_from(decode(it).1).unwrap_or(0)))
     }
 
     /// The position of the last batch that has an entry.
     pub(super) fn last_position(&self) -> io::Result<u64> {
-        Ok(self.entries.last()?.map_or(0, |it| u64::try_from(decode(&it).1).unwrap_or(0)))
+        Ok(self.entries.last()?.map_or(0, |it| u64::try_from(decode(it).1).unwrap_or(0)))
     }
 
     /// Whether one more entry would pass `segment.index.bytes`.
@@ -54,7 +54,7 @@ fn encode(relative: i32, position: i32) -> [u8; ENTRY_BYTES] {
     ((i64::from(relative) << 32) | i64::from(position)).to_be_bytes()
 }
 
-fn decode(entry: &[u8; ENTRY_BYTES]) -> (i32, i32) {
-    let both = i64::from_be_bytes(*entry);
+fn decode(entry: [u8; ENTRY_BYTES]) -> (i32, i32) {
+    let both = i64::from_be_bytes(entry);
     ((both >> 32) as i32, both as i32)
 }

@@ -62,6 +62,10 @@ impl Loader<'_> {
         epochs.store()?;
         let producers =
             self.load_producers(&offsets(&names, file_name::SNAPSHOT), &segments, log_end)?;
+        // A node may have more segments than it may hold files open.
+        for segment in &segments {
+            segment.close_files();
+        }
         Ok(Loaded { segments, producers, epochs, log_end })
     }
 
@@ -91,8 +95,7 @@ impl Loader<'_> {
         for (at, &base) in bases.iter().enumerate() {
             let segment = Arc::new(Segment::new(self.disk, self.dir, base, self.now));
             let next_base = bases.get(at + 1).copied();
-            let believed =
-                epochs_known && self.believes(next_base) && self.adopt(&segment, next_base)?;
+            let believed = epochs_known && self.believes(next_base) && adopt(&segment, next_base)?;
             let whole = believed || self.recover(&segment, next_base, epochs)?;
             segments.push(segment);
             if !whole {
@@ -111,41 +114,6 @@ impl Loader<'_> {
         self.opening.clean || next_base.is_some_and(|end| end <= self.opening.recovery_point)
     }
 
-    /// Takes a segment over as its files say. `false` if they do not fit together.
-    fn adopt(&self, segment: &Segment, next_base: Option<Offset>) -> Result<bool, LogError> {
-        let path = segment.log.path();
-        let size =
-            segment.log.get().and_then(|it| it.len()).map_err(LogError::storage("open", &path))?;
-        segment.set_size(size);
-        let fits = self.adopt_indexes(segment).map_err(LogError::storage("read", &path))?;
-        if !fits || next_base.is_some() {
-            return Ok(fits);
-        }
-        match end_of(segment) {
-            Ok(_) => self.adopt_first_time(segment),
-            Err(LogError::CorruptBatch { .. }) => Ok(false),
-            Err(error) => Err(error),
-        }
-    }
-
-    fn adopt_indexes(&self, segment: &Segment) -> std::io::Result<bool> {
-        let whole = segment.offset_index.entries.load()? && segment.time_index.entries.load()?;
-        let largest = segment.time_index.last()?;
-        segment.set_largest(largest);
-        let size = segment.size();
-        let last_position = segment.offset_index.last_position()?;
-        // A sealed or closed segment with records always has an entry in its time index.
-        Ok(whole && last_position <= size && (largest.is_some() == (size > 0)))
-    }
-
-    /// The active segment rolls by the age of its first batch.
-    fn adopt_first_time(&self, segment: &Segment) -> Result<bool, LogError> {
-        if let Some(first) = segment.locate(segment.base_offset)? {
-            segment.set_first(first.header.max_timestamp);
-        }
-        Ok(true)
-    }
-
     /// Checks every batch, cuts the file before the first bad one, and builds the indexes anew. `false` if it cut.
     fn recover(
         &self,
@@ -157,7 +125,7 @@ impl Loader<'_> {
         let file = segment.log.get().map_err(LogError::storage("open", &path))?;
         let size = file.len().map_err(LogError::storage("read", &path))?;
         segment.set_size(size);
-        self.clear_indexes(segment)?;
+        clear_indexes(segment)?;
         let end = self.scan(segment, next_base, epochs)?;
         if next_base.is_some() {
             segment.seal()?;
@@ -169,14 +137,6 @@ impl Loader<'_> {
         segment.set_size(end);
         file.truncate(end).map_err(LogError::storage("truncate", &path))?;
         Ok(false)
-    }
-
-    fn clear_indexes(&self, segment: &Segment) -> Result<(), LogError> {
-        segment.set_largest(None);
-        let cleared = segment.offset_index.entries.clear();
-        cleared
-            .and_then(|()| segment.time_index.entries.clear())
-            .map_err(LogError::storage("truncate the indexes of", &segment.log.path()))
     }
 
     /// Returns where the last good batch ends.
@@ -257,6 +217,49 @@ impl Loader<'_> {
     }
 }
 
+/// Takes a segment over as its files say. `false` if they do not fit together.
+fn adopt(segment: &Segment, next_base: Option<Offset>) -> Result<bool, LogError> {
+    let path = segment.log.path();
+    let size =
+        segment.log.get().and_then(|it| it.len()).map_err(LogError::storage("open", &path))?;
+    segment.set_size(size);
+    let fits = adopt_indexes(segment).map_err(LogError::storage("read", &path))?;
+    if !fits || next_base.is_some() {
+        return Ok(fits);
+    }
+    match end_of(segment) {
+        Ok(_) => adopt_first_time(segment).map(|()| true),
+        Err(LogError::CorruptBatch { .. }) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+fn adopt_indexes(segment: &Segment) -> std::io::Result<bool> {
+    let whole = segment.offset_index.entries.load()? && segment.time_index.entries.load()?;
+    let largest = segment.time_index.last()?;
+    segment.set_largest(largest);
+    let size = segment.size();
+    let last_position = segment.offset_index.last_position()?;
+    // A sealed or closed segment with records always has an entry in its time index.
+    Ok(whole && last_position <= size && (largest.is_some() == (size > 0)))
+}
+
+/// The active segment rolls by the age of its first batch.
+fn adopt_first_time(segment: &Segment) -> Result<(), LogError> {
+    if let Some(first) = segment.locate(segment.base_offset)? {
+        segment.set_first(first.header.max_timestamp);
+    }
+    Ok(())
+}
+
+fn clear_indexes(segment: &Segment) -> Result<(), LogError> {
+    segment.set_largest(None);
+    let cleared = segment.offset_index.entries.clear();
+    cleared
+        .and_then(|()| segment.time_index.entries.clear())
+        .map_err(LogError::storage("truncate the indexes of", &segment.log.path()))
+}
+
 /// Notes the producers of a segment's batches from `from` on. They count as seen now: too late is harmless.
 fn replay(
     segment: &Segment,
@@ -280,6 +283,9 @@ fn replay(
 
 /// The offset after a segment's last record.
 fn end_of(segment: &Segment) -> Result<Offset, LogError> {
+    if segment.size() == 0 {
+        return Ok(segment.base_offset);
+    }
     let position = segment
         .offset_index
         .last_position()

@@ -198,6 +198,14 @@ impl Segment {
             .offset_index
             .lookup(offset)
             .map_err(LogError::storage("read", &self.offset_index.entries.file().path()))?;
+        match self.scan_from(position, offset) {
+            // A damaged index entry leads astray; the batches themselves tell.
+            Err(LogError::CorruptBatch { .. }) if position > 0 => self.scan_from(0, offset),
+            other => other,
+        }
+    }
+
+    fn scan_from(&self, position: u64, offset: Offset) -> Result<Option<Located>, LogError> {
         let mut cursor = self.cursor(position, LOOKUP_WINDOW_BYTES)?;
         while let Some(located) = cursor.next()? {
             if located.header.last_offset() >= offset {
@@ -211,6 +219,12 @@ impl Segment {
     pub(super) fn close_if_idle(&self) {
         for file in self.files() {
             file.close_if_idle();
+        }
+    }
+
+    pub(super) fn close_files(&self) {
+        for file in self.files() {
+            file.close();
         }
     }
 

@@ -7,6 +7,8 @@
 
 use std::io;
 
+use bytes::Buf as _;
+
 use super::{file::LazyFile, index_file::IndexFile};
 use crate::base::{Offset, TimestampMs};
 
@@ -73,6 +75,6 @@ fn encode(timestamp: i64, relative: i32) -> [u8; ENTRY_BYTES] {
 }
 
 fn decode(entry: &[u8; ENTRY_BYTES]) -> (i64, i32) {
-    let [a, b, c, d, e, f, g, h, relative @ ..] = *entry;
-    (i64::from_be_bytes([a, b, c, d, e, f, g, h]), i32::from_be_bytes(relative))
+    let mut input = &entry[..];
+    (input.get_i64(), input.get_i32())
 }

@@ -1,4 +1,4 @@
-//! Whose call is next: plugins take turns, and those not known to answer well share half of the threads. Pure.
+//! Whose call is next: plugins take turns, and those that failed lately share half of the threads. Pure.
 //!
 //! So a plugin that hangs holds up itself, and no other for longer than one call.
 

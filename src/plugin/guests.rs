@@ -183,12 +183,28 @@ impl Thread {
                 Next::End => return,
                 Next::Sweep(sweeps) => {
                     sweeps_seen = sweeps;
-                    self.kept.retain(|it| it.slot.active_id() == Some(it.load_id));
+                    self.sweep();
                 }
                 Next::Run(Taken { job, suspect }) => {
                     self.answer(job);
                     self.shared.queue.lock().jobs.done(suspect);
                 }
+            }
+        }
+    }
+
+    /// Replaces the guests of versions that run no more, so that no batch waits while a new version configures itself.
+    fn sweep(&mut self) {
+        for Kept { slot, load_id, guest } in std::mem::take(&mut self.kept) {
+            let Some(active) = slot.active() else { continue };
+            if active.id == load_id {
+                self.kept.push_back(Kept { slot, load_id, guest });
+                continue;
+            }
+            // The old one leaves its place in the pool first. A failure shows at the next call.
+            drop(guest);
+            if let Ok(guest) = active.guest(&self.shared.engine) {
+                self.kept.push_back(Kept { slot, load_id: active.id, guest });
             }
         }
     }

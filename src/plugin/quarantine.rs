@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// Failures in a row that begin a quarantine.
 pub(super) const FAILURES_MAX: u32 = 10;
 
-/// Successes in a row until a plugin may use all threads.
+/// Successes after a failure until a plugin may use all threads again.
 const SUCCESSES_FOR_TRUST: u32 = 10;
 
 const FIRST_QUARANTINE: Duration = Duration::from_secs(1);
@@ -28,7 +28,8 @@ pub(super) enum Admission {
 #[derive(Debug, Default)]
 pub(super) struct Quarantine {
     failures_in_row: u32,
-    successes_in_row: u32,
+    /// Above 0 from a failure on.
+    successes_until_trust: u32,
     /// Since it began, while it lasts.
     confined: Option<Confined>,
 }
@@ -57,13 +58,13 @@ impl Quarantine {
     /// True when this ends a quarantine.
     pub(super) fn succeeded(&mut self) -> bool {
         self.failures_in_row = 0;
-        self.successes_in_row = self.successes_in_row.saturating_add(1);
+        self.successes_until_trust = self.successes_until_trust.saturating_sub(1);
         self.confined.take().is_some()
     }
 
     /// True when this begins one, the first or the next.
     pub(super) fn failed(&mut self, now: Instant) -> bool {
-        self.successes_in_row = 0;
+        self.successes_until_trust = SUCCESSES_FOR_TRUST;
         self.failures_in_row = self.failures_in_row.saturating_add(1);
         let length = match &self.confined {
             // One of the calls that were under way when it began.
@@ -80,9 +81,9 @@ impl Quarantine {
         self.confined.is_some()
     }
 
-    /// Whether it is known to answer well: others share the threads with it on equal terms then.
+    /// Whether it failed lately: if not, it shares the threads with others on equal terms.
     pub(super) fn is_trusted(&self) -> bool {
-        self.successes_in_row >= SUCCESSES_FOR_TRUST
+        self.successes_until_trust == 0
     }
 }
 
@@ -169,14 +170,14 @@ mod tests {
     }
 
     #[test]
-    fn trust_takes_ten_successes_and_is_lost_by_one_failure() {
+    fn trust_is_lost_by_one_failure_and_takes_ten_successes() {
         let mut quarantine = Quarantine::default();
+        assert!(quarantine.is_trusted());
+        quarantine.failed(Instant::now());
         for _ in 0..10 {
             assert!(!quarantine.is_trusted());
             quarantine.succeeded();
         }
         assert!(quarantine.is_trusted());
-        quarantine.failed(Instant::now());
-        assert!(!quarantine.is_trusted());
     }
 }

@@ -2,7 +2,11 @@
 //!
 //! A name that ever loaded stays known while its file is gone or it is quarantined: its policy answers then.
 
-use std::{collections::BTreeMap, sync::Arc, time::Instant};
+use std::{
+    collections::BTreeMap,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use arc_swap::ArcSwapOption;
 use parking_lot::{Mutex, RwLock};
@@ -54,6 +58,21 @@ struct History {
 struct Health {
     quarantine: Quarantine,
     call_error: Option<String>,
+    warned_at: Option<Instant>,
+}
+
+/// A plugin that fails now and then is told of at most this often.
+const WARN_INTERVAL: Duration = Duration::from_secs(10);
+
+impl Health {
+    /// Whether a failure is worth a line now.
+    fn warns(&mut self, now: Instant) -> bool {
+        let warns = self.warned_at.is_none_or(|before| now.duration_since(before) >= WARN_INTERVAL);
+        if warns {
+            self.warned_at = Some(now);
+        }
+        warns
+    }
 }
 
 impl Registry {
@@ -251,7 +270,7 @@ impl Slot {
     fn failed(&self, failure: &CallFailure, now: Instant) {
         let plugin = self.name.as_str();
         let mut health = self.health.lock();
-        let first = health.call_error.replace(failure.to_string()).is_none();
+        health.call_error = Some(failure.to_string());
         if health.quarantine.failed(now) {
             self.metrics.set_quarantined(true);
             tracing::error!(
@@ -259,7 +278,7 @@ impl Slot {
                 error = %failure,
                 "plugin is quarantined after {FAILURES_MAX} failures in a row: its on-failure setting applies"
             );
-        } else if first {
+        } else if health.warns(now) {
             tracing::warn!(plugin, kind = failure.kind.label(), error = %failure, "plugin failed");
         }
     }

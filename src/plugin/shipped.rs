@@ -16,6 +16,7 @@ macro_rules! shipped {
 
 shipped! {
     "key-ordering",
+    "log-alert",
     "random",
     "range",
     "round-robin",

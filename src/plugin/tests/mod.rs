@@ -44,8 +44,8 @@ fn embed(name: &'static str, text: &Text) -> Embedded {
 fn config(dir: &Path) -> PluginConfig {
     PluginConfig {
         dir: dir.to_owned(),
-        call_timeout_ms: 50,
-        // A loaded machine compiles slowly; what must end sooner sets limits of its own.
+        // Wall time: on a loaded machine a thread may wait long for its core. What must end sooner says so.
+        call_timeout_ms: 1_000,
         load_timeout_ms: 60_000,
         threads: 2,
         rescan_interval_ms: 20,

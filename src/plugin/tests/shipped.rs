@@ -6,12 +6,12 @@ use std::{
     time::Instant,
 };
 
-use super::{Fixture, PartitionerVerdict, config};
+use super::{Fixture, PartitionerVerdict, TransformVerdict, config};
 use crate::{
     base::{MemberId, TopicName},
     plugin::{
         Embedded, HookKind, PluginHost, PluginSource, PluginState, SHIPPED, check,
-        hook::{Assignments, GroupSnapshot, PartitionerInput},
+        hook::{Assignments, GroupSnapshot, PartitionerInput, RecordAction},
         smoke::{self, KeyValue},
     },
     telemetry::Metrics,
@@ -61,6 +61,24 @@ async fn all_are_active_with_their_hash_and_world() {
     };
     assert_eq!(names(HookKind::Partitioner), ["key-ordering", "random", "round-robin"]);
     assert_eq!(names(HookKind::Assignor), ["range", "roundrobin", "sticky"]);
+    assert_eq!(names(HookKind::Transform), ["log-alert"]);
+}
+
+#[tokio::test]
+async fn log_alert_keeps_all_records_and_raises_an_alert_for_the_one_at_level_error() {
+    let fixture = shipped().await;
+    let lines = [
+        "2026-01-02 03:04:05,678 INFO  [main] org.example.Server: started",
+        "2026-01-02 03:04:06,123 ERROR [main] org.example.Server: connection to 10.0.0.7:5432 refused",
+        "2026-01-02 03:04:07,456 WARN  [main] org.example.Server: will try again",
+    ];
+    let TransformVerdict::Done(output) = fixture.process("log-alert", &lines).await else {
+        panic!("it answers");
+    };
+    assert!(output.actions.iter().all(|it| *it == RecordAction::Keep));
+    let alerts: Vec<(usize, u8)> =
+        output.alerts.iter().map(|it| (it.record, it.severity)).collect();
+    assert_eq!(alerts, [(1, 2)]);
 }
 
 /// Hashes of Kafka's own test of murmur2 (`UtilsTest.java`).

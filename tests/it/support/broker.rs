@@ -6,6 +6,7 @@ use std::{
     fs,
     io::{BufRead, BufReader},
     net::SocketAddr,
+    os::unix::fs::symlink,
     path::{Path, PathBuf},
     process::{Child, ChildStderr, Command, ExitStatus, Stdio},
     sync::{Arc, Mutex, PoisonError, mpsc},
@@ -20,11 +21,13 @@ use super::{Client, PATIENCE, eventually};
 const READY: &str = "klamm is ready:";
 
 /// Settings that keep a broker to itself; a test's own win over them.
-const OF_ITS_OWN: [(&str, &str); 4] = [
+const OF_ITS_OWN: [(&str, &str); 5] = [
     ("listeners", "PLAINTEXT://127.0.0.1:0"),
     ("klamm.http.listen", "127.0.0.1:0"),
     ("log.dirs", "data"),
     ("klamm.plugin.dir", "plugins"),
+    // On a busy machine the shipped plugins take their time.
+    ("klamm.plugin.load.timeout.ms", "60000"),
 ];
 
 pub(crate) struct Broker {
@@ -60,6 +63,7 @@ impl Broker {
         let settings: Vec<_> = OF_ITS_OWN.iter().chain(settings).map(owned).collect();
         let folder = TempDir::new().unwrap();
         fs::create_dir(folder.path().join("plugins")).unwrap();
+        share_plugin_cache(folder.path());
         let process = Process::start(folder.path(), &settings);
         Self { folder, settings, process, announced: Vec::new() }
     }
@@ -156,6 +160,14 @@ impl Broker {
             .collect();
         assert!(loud.is_empty(), "the broker logged {loud:#?}\n{}", self.process.log.text());
     }
+}
+
+/// Compiling the shipped plugins is most of a start: all brokers of these tests share what was compiled once.
+fn share_plugin_cache(folder: &Path) {
+    let shared = Path::new(env!("CARGO_TARGET_TMPDIR")).join("plugin-cache");
+    fs::create_dir_all(&shared).unwrap();
+    fs::create_dir(folder.join("data")).unwrap();
+    symlink(shared, folder.join("data/plugin-cache")).unwrap();
 }
 
 impl Drop for Broker {

@@ -70,10 +70,11 @@ fn a_session_answers_what_changed_and_nothing_else() {
         _ => data(5, b"x", ErrorCode::None),
     };
     let mut epoch = 0;
-    let mut step = |partitions: &[i32], forgotten: &[i32], answer: &dyn Fn(i32) -> PartitionData| {
-        epoch += 1;
-        fetch(&sessions, request((id, epoch), partitions, forgotten), answer).unwrap().1
-    };
+    let mut step =
+        |partitions: &[i32], forgotten: &[i32], answer: &dyn Fn(i32) -> PartitionData| {
+            epoch += 1;
+            fetch(&sessions, request((id, epoch), partitions, forgotten), answer).unwrap().1
+        };
     assert_eq!(step(&[], &[], &quiet), [0; 0]);
     assert_eq!(step(&[], &[], &news), [1, 2]);
     assert_eq!(step(&[], &[], &news), [2], "the watermark was told, the records are new ones");
@@ -111,7 +112,8 @@ fn wrong_sessions_are_refused_as_kafka_refuses_them() {
     let (id, _) = fetch(&sessions, request((0, 0), &[0], &[]), quiet).unwrap();
     let with_ids = |mut it: SessionRequest| {
         it.uses_topic_ids = true;
-        it.partitions = vec![(Target { topic: Topic::Id(TopicId(uuid::Uuid::nil())), partition: 0 }, asked(0))];
+        it.partitions =
+            vec![(Target { topic: Topic::Id(TopicId(uuid::Uuid::nil())), partition: 0 }, asked(0))];
         it
     };
     for (request, want) in [
