@@ -14,7 +14,7 @@ test:
 # Rewrites what a command can: formatting and generated documents.
 fix:
     cargo fmt --all
-    KLAMM_UPDATE_DOCS=1 cargo test --test it documents
+    KLAMM_UPDATE_DOCS=1 cargo test --test it documents -- --test-threads=1
 
 # Real clients, after `cargo test` or `cargo build`.
 clients:
