@@ -13,8 +13,7 @@ const UNSTABLE: [(ApiKey, i16); 3] =
     [(ApiKey::OffsetCommit, 10), (ApiKey::OffsetFetch, 10), (ApiKey::InitProducerId, 6)];
 
 /// Asked by brokers and controllers of each other, never by clients.
-const BETWEEN_NODES: [ApiKey; 21] = [
-    ApiKey::WriteTxnMarkers,
+const BETWEEN_NODES: [ApiKey; 17] = [
     ApiKey::Vote,
     ApiKey::BeginQuorumEpoch,
     ApiKey::EndQuorumEpoch,
@@ -32,9 +31,6 @@ const BETWEEN_NODES: [ApiKey; 21] = [
     ApiKey::WriteShareGroupState,
     ApiKey::DeleteShareGroupState,
     ApiKey::ReadShareGroupStateSummary,
-    ApiKey::OffsetForLeaderEpoch,
-    ApiKey::AddRaftVoter,
-    ApiKey::RemoveRaftVoter,
 ];
 
 pub(super) fn apis() -> String {
@@ -57,7 +53,7 @@ fn served(api: &Api) -> String {
     let whole = kafkas(api.key) == api.versions && lacks.is_empty();
     let state = if whole { "served" } else { "partly" };
     let versions = [kafkas(api.key), api.versions.clone()].map(|it| text(&it));
-    format!("{} | {} | {} | {state} | {}", api.name, versions[0], versions[1], cell(&lacks))
+    format!("{} | {} | {} | {state} | {}", api.name, versions[0], versions[1], cell(&lacks)).trim_end().to_owned()
 }
 
 fn not_served(key: ApiKey) -> String {
