@@ -11,6 +11,7 @@ use std::{
 };
 
 use bytes::Bytes;
+use prometheus_client::metrics::gauge::Gauge;
 use tokio::{
     net::TcpStream,
     sync::{OwnedSemaphorePermit, Semaphore},
@@ -121,11 +122,10 @@ impl<S: Service> Server<S> {
         _slot: OwnedSemaphorePermit,
     ) {
         self.metrics.accepted.inc();
-        self.metrics.connections.inc();
+        let _open = Open::count(&self.metrics.connections);
         let host = client.host;
         let (reader, writer) = stream.split();
         let ended = Connection::new(&self, client, &stop).run(reader, writer).await;
-        self.metrics.connections.dec();
         let reason = match ended {
             Ok(()) => "done",
             Err(end) => {
@@ -138,6 +138,22 @@ impl<S: Service> Server<S> {
             }
         };
         self.metrics.closed.get_or_create(&[("reason", reason)]).inc();
+    }
+}
+
+/// Counts a connection as open until dropped, however its task ends.
+struct Open(Gauge);
+
+impl Open {
+    fn count(gauge: &Gauge) -> Self {
+        gauge.inc();
+        Self(gauge.clone())
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.dec();
     }
 }
 

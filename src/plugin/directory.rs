@@ -200,8 +200,8 @@ mod tests {
 
     use super::*;
 
-    fn file(bytes: u64) -> Option<FileId> {
-        Some(FileId { bytes, modified: Some(SystemTime::UNIX_EPOCH), place: (1, bytes) })
+    fn file(bytes: u64) -> FileId {
+        FileId { bytes, modified: Some(SystemTime::UNIX_EPOCH), place: (1, bytes) }
     }
 
     fn one(name: &str, entry: Entry) -> Look {
@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn a_file_is_due_once_it_is_at_rest_between_two_looks() {
         let mut changes = Changes::default();
-        let entry = |bytes| Entry { wasm: file(bytes), toml: None };
+        let entry = |bytes| Entry { wasm: Some(file(bytes)), toml: None };
         for bytes in [10, 20, 30] {
             let due = changes.observe(one("a", entry(bytes)));
             assert!(due.names.is_empty() && due.unsettled, "half-written at {bytes}");
@@ -229,7 +229,7 @@ mod tests {
     #[test]
     fn a_file_that_is_gone_for_one_look_is_not_gone() {
         let mut changes = Changes::default();
-        let entry = Entry { wasm: file(1), toml: None };
+        let entry = Entry { wasm: Some(file(1)), toml: None };
         changes.observe(one("a", entry));
         changes.observe(one("a", entry));
         changes.handled("a".into(), entry);
@@ -246,7 +246,7 @@ mod tests {
     #[test]
     fn a_swapped_link_and_a_changed_toml_are_changes() {
         let mut changes = Changes::default();
-        let before = Entry { wasm: file(1), toml: None };
+        let before = Entry { wasm: Some(file(1)), toml: None };
         changes.handled("a".into(), before);
         changes.begin(one("a", before));
         let mut swapped = before;
@@ -256,7 +256,7 @@ mod tests {
         assert!(changes.observe(one("a", swapped)).unsettled);
         assert_eq!(names(&changes.observe(one("a", swapped))), ["a"]);
         changes.handled("a".into(), swapped);
-        let with_toml = Entry { toml: file(5), ..swapped };
+        let with_toml = Entry { toml: Some(file(5)), ..swapped };
         changes.observe(one("a", with_toml));
         assert_eq!(names(&changes.observe(one("a", with_toml))), ["a"]);
     }

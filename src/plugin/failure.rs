@@ -84,11 +84,9 @@ pub(super) enum LoadError {
     /// The file or its TOML is wrong: only a change of them helps.
     #[error("{0}")]
     Refused(String),
-    /// Compiling took longer than a load may. The result is cached, so another try is quick.
-    #[error(
-        "compiling took longer than {0} ms; raise load-timeout-ms in its [limits] or klamm.plugin.load.timeout.ms"
-    )]
-    CompiledLate(u128),
+    /// Compiling took longer than a load waits for it. The result is cached, so another try is quick.
+    #[error("compiling took longer than {0} s")]
+    CompiledLate(u64),
 }
 
 impl LoadError {

@@ -20,10 +20,10 @@ pub(super) const STATE_BYTES_MAX: usize = 64 * 1024;
 pub(super) const TABLE_ELEMENTS_MAX: usize = 20_000;
 
 /// Longest call that `[limits]` may ask for.
-pub(super) const CALL_TIMEOUT_MAX: Duration = Duration::from_secs(60);
+pub(super) const CALL_TIMEOUT_MAX: Duration = Duration::from_mins(1);
 
 /// Longest load that `[limits]` may ask for: JavaScript and Python plugins compile for half a minute.
-pub(super) const LOAD_TIMEOUT_MAX: Duration = Duration::from_secs(600);
+pub(super) const LOAD_TIMEOUT_MAX: Duration = Duration::from_mins(10);
 
 /// Largest answer that `[limits]` may ask for.
 pub(super) const RESULT_BYTES_MAX: usize = 64 * 1024 * 1024;

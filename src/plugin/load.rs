@@ -102,6 +102,9 @@ impl Loaded {
     }
 }
 
+/// Longest compilation that a load waits for. It cannot be interrupted; its result is cached for another try.
+const COMPILE_TIMEOUT: Duration = Duration::from_secs(180);
+
 /// The thread that loads.
 pub(super) struct Loader {
     requests: mpsc::Sender<(LoadRequest, oneshot::Sender<Result<Loaded, LoadError>>)>,
@@ -122,36 +125,37 @@ impl Loader {
         Ok(Self { requests })
     }
 
-    /// Returns within the load's time, also while a slow compilation goes on behind it.
+    /// Returns within [`COMPILE_TIMEOUT`] and the load's time, also while a hopeless compilation goes on behind it.
     pub(super) async fn load(&self, request: LoadRequest) -> Result<Loaded, LoadError> {
-        let limit = request.manifest.limits.load_timeout;
+        let limit = COMPILE_TIMEOUT + request.manifest.limits.load_timeout;
         let (reply, answer) = oneshot::channel();
         let ended = || LoadError::refused("the broker stops");
         self.requests.send((request, reply)).await.map_err(|_| ended())?;
         match tokio::time::timeout(limit, answer).await {
             Ok(result) => result.map_err(|_| ended())?,
-            Err(_) => Err(LoadError::CompiledLate(limit.as_millis())),
+            Err(_) => Err(LoadError::CompiledLate(COMPILE_TIMEOUT.as_secs())),
         }
     }
 }
 
-/// The whole load, on the calling thread. `given_up` tells that nobody waits for it any more.
+/// The whole load, on the calling thread. `given_up` tells that nobody waits for it any more. The load's time begins
+/// when the component is compiled: a JavaScript or Python plugin takes half a minute for that on a small machine.
 pub(super) fn load(
     engine: &PluginEngine,
     request: LoadRequest,
     given_up: impl Fn() -> bool,
 ) -> Result<Loaded, LoadError> {
-    let started = Instant::now();
     let limit = request.manifest.limits.load_timeout;
     if given_up() {
-        return Err(LoadError::CompiledLate(limit.as_millis()));
+        return Err(LoadError::CompiledLate(COMPILE_TIMEOUT.as_secs()));
     }
     let sha256 = hex(&Sha256::digest(&request.bytes));
     check_pin(&request, &sha256)?;
     let component = compile::compile(engine, &request.bytes)?;
-    if given_up() || started.elapsed() >= limit {
-        return Err(LoadError::CompiledLate(limit.as_millis()));
+    if given_up() {
+        return Err(LoadError::CompiledLate(COMPILE_TIMEOUT.as_secs()));
     }
+    let started = Instant::now();
     let compiled = compile::link(engine, &component)?;
     check_hook(&request, compiled.hook())?;
     let on_failure = request.manifest.on_failure(compiled.hook()).map_err(LoadError::refused)?;
@@ -229,7 +233,7 @@ fn try_out(
     let setup_started = Instant::now();
     loaded.setup_timeout =
         time_left(started, limits.load_timeout).map_err(|it| refused("configure", &it))?;
-    let mut guest = loaded.guest(engine).map_err(|it| refused("configure", &it))?;
+    let guest = loaded.guest(engine).map_err(|it| refused("configure", &it))?;
     loaded.setup_timeout =
         setup_started.elapsed().saturating_mul(4).max(limits.call_timeout).min(limits.load_timeout);
     smoke_call(engine, &loaded, guest, started).map_err(|it| refused("smoke call", &it))?;

@@ -305,7 +305,7 @@ mod tests {
         .expect("good");
         assert_eq!(manifest.settings, r#"{"levels":["ERROR"],"nested":{"deep":1}}"#);
         assert_eq!(manifest.limits.call_timeout, Duration::from_millis(20));
-        assert_eq!(manifest.limits.load_timeout, Duration::from_secs(60));
+        assert_eq!(manifest.limits.load_timeout, Duration::from_mins(1));
         assert_eq!(manifest.limits.memory_max_bytes, 1 << 20);
         assert_eq!(manifest.limits.result_max_bytes, 1 << 16);
         assert_eq!(manifest.limits.log_lines_per_second, 5);

@@ -12,7 +12,7 @@ pub(super) const FAILURES_MAX: u32 = 10;
 const SUCCESSES_FOR_TRUST: u32 = 10;
 
 const FIRST_QUARANTINE: Duration = Duration::from_secs(1);
-const LONGEST_QUARANTINE: Duration = Duration::from_secs(300);
+const LONGEST_QUARANTINE: Duration = Duration::from_mins(5);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Admission {

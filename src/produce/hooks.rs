@@ -134,7 +134,7 @@ impl HookCall<'_> {
             partitions,
             batch: batch.clone(),
             sequence,
-            seed: seed(&self.batch.header),
+            seed: seed(&self.batch.header, self.partition.partition),
         };
         let targets = match partitioner.place(input).await {
             PartitionerVerdict::Targets(targets) => targets,
@@ -231,10 +231,10 @@ fn refuse_rejected(
     }
 }
 
-/// The same for all batches of one producer session, and well spread over producers; 0 without an id.
-fn seed(header: &BatchHeader) -> u32 {
-    let Some(id) = header.producer_id else { return 0 };
+/// The same for all batches of one producer session in one receiving partition. Well spread over producers, and one
+/// apart from partition to partition: else what is left over of each partition's round would pile up on the same targets.
+fn seed(header: &BatchHeader, receiving_partition: i32) -> u32 {
     let mut hasher = DefaultHasher::new();
-    (id, header.producer_epoch).hash(&mut hasher);
-    hasher.finish() as u32
+    (header.producer_id, header.producer_epoch).hash(&mut hasher);
+    (hasher.finish() as u32).wrapping_add(receiving_partition as u32)
 }

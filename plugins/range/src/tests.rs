@@ -39,7 +39,7 @@ fn the_first_members_get_one_more_of_each_topic() {
 #[test]
 fn only_subscribers_of_a_topic_share_it() {
     let members =
-        vec![member("a", &["t0"]), member("b", &["t0", "t1"]), member("c", &["t1", "gone"])];
+        vec![member("a", &["t0"]), member("b", &["t0", "t1"]), member("c", &["gone", "t1"])];
     let given = assign(members, vec![topic("t0", 2), topic("t1", 5)]);
     assert_eq!(given, ["a: t0-0", "b: t0-1 t1-0 t1-1 t1-2", "c: t1-3 t1-4"]);
 }

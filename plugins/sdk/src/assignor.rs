@@ -105,8 +105,9 @@ impl Member {
         }
     }
 
+    /// Relies on `topics` being sorted, as the broker hands them over.
     pub fn subscribes_to(&self, topic: &str) -> bool {
-        self.topics.iter().any(|subscribed| subscribed == topic)
+        self.topics.binary_search_by(|subscribed| subscribed.as_str().cmp(topic)).is_ok()
     }
 }
 

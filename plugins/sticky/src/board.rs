@@ -3,7 +3,8 @@
 //! Members and topics are numbers here: places in the group's order and in its list of topics.
 
 use klamm_plugin::assignor::{Assignment, Group, Member, Topic, TopicPartitions};
-use std::collections::{BTreeMap, BTreeSet};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 pub(crate) struct Board<'g> {
     group: &'g Group,
@@ -75,19 +76,22 @@ impl<'g> Board<'g> {
         let mut topics: Vec<usize> = (0..self.open.len()).collect();
         topics.sort_by_key(|topic| self.subscribers_of(*topic).len());
         for topic in topics {
-            let open = self.open.get_mut(topic).map(std::mem::take).unwrap_or_default();
-            for partition in open {
-                if let Some(member) = self.least_loaded(topic) {
-                    self.push(member, topic, partition);
-                }
-            }
+            self.place_topic(topic);
         }
     }
 
-    /// Among equals the one with the fewest partitions of this topic, so that a busy topic spreads.
-    fn least_loaded(&self, topic: usize) -> Option<usize> {
-        let cost = |member: &usize| (self.load(*member), self.count(*member, topic));
-        self.subscribers_of(topic).iter().copied().min_by_key(cost)
+    /// Among equally loaded ones the member with the fewest partitions of this topic is next, so that
+    /// a busy topic spreads.
+    fn place_topic(&mut self, topic: usize) {
+        let place =
+            |member: &usize| Reverse((self.load(*member), self.count(*member, topic), *member));
+        let mut next: BinaryHeap<_> = self.subscribers_of(topic).iter().map(place).collect();
+        let open = self.open.get_mut(topic).map(std::mem::take).unwrap_or_default();
+        for partition in open {
+            let Some(Reverse((load, count, member))) = next.pop() else { return };
+            self.push(member, topic, partition);
+            next.push(Reverse((load + 1, count + 1, member)));
+        }
     }
 
     pub(crate) fn members(&self) -> usize {

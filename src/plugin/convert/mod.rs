@@ -34,6 +34,7 @@ pub(super) struct Description {
 
 /// The columns that a plugin reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "the flags of the WIT, one a column")]
 pub(super) struct Needs {
     pub(super) keys: bool,
     pub(super) values: bool,

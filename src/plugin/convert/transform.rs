@@ -12,7 +12,7 @@ use crate::{
         },
         convert::Needs,
         failure::{CallFailure, REASON_BYTES_MAX, cut},
-        hook::{RaisedAlert, RecordAction, Replacement, TransformInput},
+        hook::{RaisedAlert, RecordAction, Replacement, ReplacementHeader, TransformInput},
         limits::STATE_BYTES_MAX,
     },
     wire::record_batch::{DecodedBatch, RecordView},
@@ -220,10 +220,7 @@ impl<'a> ReplacementReader<'a> {
     }
 
     /// −1: the record's own.
-    fn headers(
-        &mut self,
-        count: i32,
-    ) -> Result<Option<Vec<(Vec<u8>, Option<Vec<u8>>)>>, CallFailure> {
+    fn headers(&mut self, count: i32) -> Result<Option<Vec<ReplacementHeader>>, CallFailure> {
         match count {
             -1 => Ok(None),
             0.. => (0..count).map(|_| self.header()).collect::<Result<_, _>>().map(Some),
@@ -231,7 +228,7 @@ impl<'a> ReplacementReader<'a> {
         }
     }
 
-    fn header(&mut self) -> Result<(Vec<u8>, Option<Vec<u8>>), CallFailure> {
+    fn header(&mut self) -> Result<ReplacementHeader, CallFailure> {
         let Some((&[name, value], rest)) = self.header_lens.split_first_chunk() else {
             return Err(CallFailure::malformed("returned fewer header lengths than headers"));
         };

@@ -18,8 +18,8 @@ pub use assignor::{
 };
 pub use partitioner::{Partitioner, PartitionerInput, PartitionerVerdict};
 pub use transform::{
-    RaisedAlert, RecordAction, Replacement, Transform, TransformInput, TransformOutput,
-    TransformVerdict,
+    RaisedAlert, RecordAction, Replacement, ReplacementHeader, Transform, TransformInput,
+    TransformOutput, TransformVerdict,
 };
 
 /// The version that answers now.

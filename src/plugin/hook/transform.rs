@@ -22,13 +22,16 @@ pub struct TransformInput {
     pub now: TimestampMs,
 }
 
+/// Name and value of a header; the value may be null.
+pub type ReplacementHeader = (Vec<u8>, Option<Vec<u8>>);
+
 /// New contents of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Replacement {
     pub key: Option<Vec<u8>>,
     pub value: Option<Vec<u8>>,
     /// `None`: the record's own.
-    pub headers: Option<Vec<(Vec<u8>, Option<Vec<u8>>)>>,
+    pub headers: Option<Vec<ReplacementHeader>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -131,7 +131,7 @@ fn a_guest_that_configures_for_ever_is_stopped_by_the_loads_limit() {
     let text = Text::good(HookKind::Assignor).configure("(call $loop) unreachable");
     let started = Instant::now();
     refuses(&engine, text.wasm(), "[limits]\nload-timeout-ms = 2000", "time");
-    assert!(started.elapsed() < Duration::from_secs(60), "it ends");
+    assert!(started.elapsed() < Duration::from_mins(1), "it ends");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -99,7 +99,7 @@ impl Fixture {
                 changes.changed().await.expect("the room lives");
             }
         };
-        tokio::time::timeout(Duration::from_secs(120), reached)
+        tokio::time::timeout(Duration::from_mins(2), reached)
             .await
             .unwrap_or_else(|_| panic!("{name} stays {:?}", self.status(name)))
     }

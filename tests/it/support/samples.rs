@@ -35,7 +35,6 @@ fn group() -> GroupId {
 }
 
 /// The body of a request, valid in its version.
-#[expect(clippy::too_many_lines, reason = "a table")]
 pub(crate) fn sample_body(key: i16, version: i16) -> BytesMut {
     let key = ApiKey::try_from(key).expect("a known key");
     match key {
