@@ -53,7 +53,9 @@ fn served(api: &Api) -> String {
     let whole = kafkas(api.key) == api.versions && lacks.is_empty();
     let state = if whole { "served" } else { "partly" };
     let versions = [kafkas(api.key), api.versions.clone()].map(|it| text(&it));
-    format!("{} | {} | {} | {state} | {}", api.name, versions[0], versions[1], cell(&lacks)).trim_end().to_owned()
+    format!("{} | {} | {} | {state} | {}", api.name, versions[0], versions[1], cell(&lacks))
+        .trim_end()
+        .to_owned()
 }
 
 fn not_served(key: ApiKey) -> String {
