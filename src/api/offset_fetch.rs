@@ -11,8 +11,8 @@
 //! | 8       | many groups at once                               | KIP-709 |
 //! | 9       | the member's id and epoch                         | KIP-848 |
 //!
-//! `require_stable` changes nothing while there are no transactions: every offset is stable. Not served: version 10
-//! (topic ids), which Kafka 4.1 keeps unstable and does not announce either.
+//! `require_stable` changes nothing while there are no transactions: every offset is stable. Version 10
+//! (topic ids) is not announced: Kafka 4.1 keeps it unstable.
 
 use std::{collections::BTreeMap, ops::RangeInclusive};
 

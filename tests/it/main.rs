@@ -2,6 +2,7 @@
 //! with its plugins is most of the waiting.
 
 mod api_versions;
+mod documents;
 mod hostile_frames;
 mod start_and_stop;
 mod support;
