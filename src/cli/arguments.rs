@@ -194,7 +194,12 @@ pub(super) enum Plugin {
         json: bool,
     },
     /// Loads a plugin's file as a node would, and tells what it found
-    Check { file: PathBuf },
+    Check {
+        file: PathBuf,
+        /// The report as JSON
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 #[derive(Debug, Args)]

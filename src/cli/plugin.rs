@@ -1,11 +1,17 @@
 //! `klamm plugin`: the plugin author's tools.
 
-use std::io::{Read as _, Write as _, stdout};
+use std::{
+    io::{Read as _, Write as _, stdout},
+    path::Path,
+};
 
-use anyhow::{Context as _, bail, ensure};
+use anyhow::{Context as _, ensure};
 
 use super::arguments::Plugin;
-use crate::plugin::PluginStatus;
+use crate::{
+    config::Config,
+    plugin::{self, PluginStatus},
+};
 
 /// Largest answer of the admin server that it reads.
 const ANSWER_BYTES_MAX: u64 = 16 * 1024 * 1024;
@@ -13,7 +19,7 @@ const ANSWER_BYTES_MAX: u64 = 16 * 1024 * 1024;
 pub(super) fn run(command: Plugin) -> anyhow::Result<()> {
     match command {
         Plugin::List { http, json } => list(&http, json),
-        Plugin::Check { file } => check(&file),
+        Plugin::Check { file, json } => check(&file, json),
     }
 }
 
@@ -56,6 +62,17 @@ fn get(address: &str, path: &str) -> anyhow::Result<String> {
     Ok(body.to_owned())
 }
 
-fn check(file: &std::path::Path) -> anyhow::Result<()> {
-    bail!("checking {} is wired when the plugin room is", file.display())
+/// Exit status 1 for a file that no node would load, or that no node should.
+fn check(file: &Path, json: bool) -> anyhow::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let report = runtime.block_on(plugin::check(file, &Config::default().plugin));
+    let mut out = stdout();
+    if json {
+        writeln!(out, "{}", serde_json::to_string_pretty(&report)?)?;
+    } else {
+        write!(out, "{report}")?;
+    }
+    let problems = report.problems.len();
+    ensure!(problems == 0, "{} has {problems} problem(s)", file.display());
+    Ok(())
 }
