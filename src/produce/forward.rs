@@ -69,12 +69,11 @@ impl Forward<'_> {
         let here = self.partition.topic_partition.partition;
         let (mine, others): (Vec<Part>, Vec<Part>) =
             self.split()?.into_iter().partition(|it| it.target == here);
-        let appended = match mine.first() {
-            Some(part) => self.store(self.partition, part).await?,
-            None => {
-                let kind = ControlType::Empty;
-                self.append_control(control_batch(&self.batch.header, kind, &[])).await?
-            }
+        let appended = if let Some(part) = mine.first() {
+            self.store(self.partition, part).await?
+        } else {
+            let empty = control_batch(&self.batch.header, ControlType::Empty, &[]);
+            self.append_control(empty).await?
         };
         self.committed(appended.last_offset).await?;
         for part in others {
