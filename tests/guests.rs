@@ -13,7 +13,8 @@ const HINT: &str = "run `cargo xtask guests build`";
 
 /// Every guest's folder by its name: a folder with a component of its name in it.
 fn guests(root: &Path) -> Vec<(String, PathBuf)> {
-    let folders = ["plugins", "examples"].map(|parent| fs::read_dir(root.join(parent)).unwrap());
+    let folders = ["plugins", "examples", "tests/guests"]
+        .map(|parent| fs::read_dir(root.join(parent)).unwrap());
     let folders = folders.into_iter().flatten().map(|entry| entry.unwrap().path());
     let named =
         folders.map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), path));

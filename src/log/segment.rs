@@ -151,9 +151,12 @@ impl Segment {
         }
     }
 
-    /// Writes the time index's last entry: after a clean stop it alone tells the largest timestamp.
+    /// Writes the time index's last entry: after a clean stop it alone tells the largest timestamp. The offset index is
+    /// there too then, if only empty: `kafka-dump-log` opens it to verify the other.
     pub(super) fn seal(&self) -> Result<(), LogError> {
         let Some(largest) = self.times().largest else { return Ok(()) };
+        let offset_index = self.offset_index.entries.file();
+        offset_index.get().map_err(LogError::storage("create", &offset_index.path()))?;
         self.time_index
             .append_if_later(largest)
             .map_err(LogError::storage("append to", &self.time_index.entries.file().path()))

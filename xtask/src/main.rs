@@ -29,7 +29,7 @@ enum Command {
     },
     /// Turn a core module that carries a world's description into a component
     Component { core: PathBuf, out: PathBuf },
-    /// Build the plugins and the example guests, or check the committed ones
+    /// Build the plugins and the other guests, or check the committed ones
     Guests {
         #[command(subcommand)]
         command: guests::Command,

@@ -52,6 +52,17 @@ fn the_time_index_rises_and_ends_with_the_largest_after_a_close() {
 }
 
 #[test]
+fn a_closed_segment_has_both_indexes_though_one_is_empty() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t-0");
+    let log = open(&path, settings());
+    append(&log, &Sent::records(1)).unwrap();
+    log.close().unwrap();
+    assert_eq!(entries(&path.join("00000000000000000000.index"), &[4, 4]).len(), 0);
+    assert_eq!(entries(&path.join("00000000000000000000.timeindex"), &[8, 4]).len(), 1);
+}
+
+#[test]
 fn every_offset_is_found_through_a_long_index() {
     let dir = tempfile::tempdir().unwrap();
     let log = open(&dir.path().join("t-0"), LogSettings { index_interval_bytes: 0, ..settings() });

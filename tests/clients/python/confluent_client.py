@@ -12,7 +12,7 @@ from serve import serve
 from suite import records
 
 BOOTSTRAP = {"bootstrap.servers": sys.argv[1]}
-SECONDS = 30
+SECONDS = 90
 _operator = AdminClient(BOOTSTRAP)
 _producers = {}
 _members = {}

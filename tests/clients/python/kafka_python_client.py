@@ -14,7 +14,7 @@ from serve import serve
 from suite import records
 
 BOOTSTRAP = {"bootstrap_servers": sys.argv[1]}
-SECONDS = 30
+SECONDS = 90
 ASSIGNORS = {"range": RangePartitionAssignor, "roundrobin": RoundRobinPartitionAssignor,
              "sticky": StickyPartitionAssignor, "cooperative-sticky": CooperativeStickyAssignor}
 _producers = {}

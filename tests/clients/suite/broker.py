@@ -8,12 +8,16 @@ import uuid
 
 from . import process
 from .failure import Failure
-from .paths import JVM, KLAMM
+from .paths import BUILD, JVM, KLAMM
 
-START_SECONDS = 60
+START_SECONDS = 180
 READY = re.compile(r"klamm is ready:.*?PLAINTEXT://([\d.]+:\d+).*?http://([\d.]+:\d+)")
 # A run does not wait Kafka's three seconds for each group.
 GROUP_DELAY = {"group.initial.rebalance.delay.ms": "250"}
+# Limits are wall time: a busy machine must not make a good plugin fail.
+PATIENT = {"klamm.plugin.call.timeout.ms": "5000", "klamm.plugin.load.timeout.ms": "60000"}
+# Compiling the shipped plugins is most of a start: all brokers share what was compiled once.
+PLUGIN_CACHE = BUILD / "plugin-cache"
 
 
 class Broker:
@@ -58,7 +62,10 @@ class Klamm(Broker):
     def __init__(self, folder, settings=None):
         super().__init__(folder, settings)
         self.plugins = folder / "plugins"
-        self.plugins.mkdir(exist_ok=True)
+        self.plugins.mkdir()
+        self.data.mkdir()
+        PLUGIN_CACHE.mkdir(parents=True, exist_ok=True)
+        (self.data / "plugin-cache").symlink_to(PLUGIN_CACHE)
         self.http = None
 
     def start(self):
@@ -68,7 +75,7 @@ class Klamm(Broker):
             "klamm.http.listen": self.http or "127.0.0.1:0",
             "log.dirs": str(self.data),
             "klamm.plugin.dir": str(self.plugins),
-        } | self.settings
+        } | PATIENT | self.settings
         sets = [part for key, value in settings.items() for part in ("--set", f"{key}={value}")]
         ready = self._start([KLAMM, "serve", *sets], READY.search)
         self.bootstrap, self.http = ready.groups()

@@ -20,7 +20,7 @@ COMMANDS = {
     "java": [*JVM[:1], *QUIET_JAVA, "-Xmx512m", *JVM[1:], "klamm.Client"],
 }
 NAMES = ["kcat", *COMMANDS]
-REQUEST_SECONDS = 60
+REQUEST_SECONDS = 120
 
 
 def start(name, bootstrap, folder):

@@ -17,7 +17,7 @@ class Kcat:
         self._bootstrap = bootstrap
         self._folder = folder
 
-    def ask(self, do, seconds=60, **arguments):
+    def ask(self, do, seconds=120, **arguments):
         verb = getattr(self, f"_{do}", None)
         if verb is None:
             raise Skip(f"kcat cannot {do}")
@@ -26,7 +26,7 @@ class Kcat:
     def close(self):
         """Nothing outlives a request."""
 
-    def _produce(self, topic, file, codec="none", acks=-1, idempotent=False, seconds=60, **_):
+    def _produce(self, topic, file, codec="none", acks=-1, idempotent=False, seconds=120, **_):
         records = read(file)
         lines = b"\n".join(_line(record) for record in records)
         source = self._folder / "kcat.input"
@@ -36,7 +36,7 @@ class Kcat:
         self._run(["-P", "-t", topic, "-z", codec, *keyed, *_settings(settings), "-l", source], seconds)
         return {}
 
-    def _consume(self, topic, file, offsets=None, time=None, group=None, count=None, seconds=60, **_):
+    def _consume(self, topic, file, offsets=None, time=None, group=None, count=None, seconds=120, **_):
         if group:
             settings = _settings({"auto.offset.reset": "earliest"})
             run = ["-G", group, *settings, "-c", count, "-e", "-f", FORMAT, topic]

@@ -1,7 +1,6 @@
 """The command line: which cells run, against what, and how the result is told."""
 
 import argparse
-import os
 import shutil
 import signal
 import sys
@@ -47,8 +46,6 @@ def _parse(arguments):
                         help="kafka: Apache Kafka, for the checks that are plain Kafka")
     parser.add_argument("--long", action="store_true", help="the whole of the long checks: 20 crashes, more records")
     parser.add_argument("--seed", type=int, default=1, help="of the hostile proxy's schedule")
-    parser.add_argument("--drop-plugin", type=Path, default=os.environ.get("KLAMM_DROP_PLUGIN"),
-                        help="a transform that drops the records whose value begins with 'drop '")
     parser.add_argument("--keep", action="store_true", help="keep the files of a run that passes")
     parser.add_argument("--install-only", action="store_true")
     return parser.parse_args(arguments)

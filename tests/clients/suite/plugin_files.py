@@ -14,6 +14,10 @@ def shipped(name):
     return (REPO / "plugins" / name / f"{name}.wasm").read_bytes()
 
 
+def test_guest(name):
+    return (REPO / "tests" / "guests" / name / f"{name}.wasm").read_bytes()
+
+
 def put(broker, file, data):
     hidden = broker.plugins / f".{file}.new"
     hidden.write_bytes(data)

@@ -15,7 +15,7 @@ pub(crate) struct Guest {
 /// All guests of the repository, in order of their folders.
 pub(crate) fn all(root: &Path) -> Result<Vec<Guest>> {
     let mut guests = Vec::new();
-    for parent in ["plugins", "examples"] {
+    for parent in ["plugins", "examples", "tests/guests"] {
         guests.extend(inside(&root.join(parent))?);
     }
     guests.sort_by(|one, other| one.folder.cmp(&other.folder));

@@ -1,4 +1,4 @@
-//! Builds the plugins under `plugins/` and the guests under `examples/`, and checks the committed ones.
+//! Builds the guests under `plugins/`, `examples/` and `tests/guests/`, and checks the committed ones.
 //!
 //! Each guest's component is committed beside its sources, so that nobody needs a WebAssembly toolchain
 //! to build or to test Klamm. `plugins/guests.lock` tells which sources and which compiler it comes from.

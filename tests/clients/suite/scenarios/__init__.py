@@ -1,4 +1,4 @@
-"""What is checked: one file a scenario, each with `CLIENTS`, `NEEDS` and `run(suite, client)`.
+"""What is checked: one file a scenario, each with `CLIENTS`, `PLAIN_KAFKA` and `run(cell)`.
 
 A scenario asks and compares; how a client does a thing stands in that client's folder. The order here is the order of a
 whole run.

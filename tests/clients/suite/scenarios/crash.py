@@ -46,7 +46,7 @@ def _numbered(cell, name, numbers):
 
 
 def _read_some(cell, client, topic, number):
-    client.ask("consume", topic=topic, file=cell.file("got"), group=cell.topic("group"), count=READ_A_ROUND, seconds=90)
+    client.ask("consume", topic=topic, file=cell.file("got"), group=cell.topic("group"), count=READ_A_ROUND)
     wanted = range(READ_A_ROUND * number, READ_A_ROUND * (number + 1))
     expect_values([record.value for record in records.read(cell.file("got"))], [b"%d" % i for i in wanted], "read by the group")
 
@@ -68,7 +68,7 @@ def _expect_topic(tool, topic):
 
 def _expect_stored(cell, tool, topic, count):
     """All were acknowledged in the end, so all must be there."""
-    tool.ask("consume", topic=topic, file=cell.file("stored"), seconds=90)
+    tool.ask("consume", topic=topic, file=cell.file("stored"))
     stored = records.read(cell.file("stored"))
     expect_values(sorted(int(record.value) for record in stored), range(count), "stored, sorted")
     last = defaultdict(lambda: -1)

@@ -18,7 +18,7 @@ BROKER_ASSIGNORS = ["sticky", "range", "roundrobin"]
 # kafkajs deals like Kafka's roundrobin, but sorts no topics.
 COMPUTED = {"range": "range", "roundrobin": "roundrobin"}
 SIZES = {"even": 12, "odd": 5}
-SETTLE_SECONDS = 40
+SETTLE_SECONDS = 90
 STABLE_SECONDS = 1.0
 
 

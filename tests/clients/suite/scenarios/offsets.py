@@ -30,7 +30,7 @@ def run(cell):
 def _commit_and_resume(cell, client, topic, group):
     for name, numbers in (("first of a group", range(0, 30)), ("resumed", range(30, 70))):
         with cell.check(name):
-            _expect_read(cell, client, topic, numbers, group=group, seconds=60)
+            _expect_read(cell, client, topic, numbers, group=group)
             expect(cell.tool.ask("committed", topic=topic, group=group), {"0": numbers.stop}, "committed offset")
     with cell.check("committed offset"):
         expect(client.ask("committed", topic=topic, group=group), {"0": 70}, "as the client tells it")
