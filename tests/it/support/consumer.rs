@@ -42,6 +42,11 @@ impl Client {
         self.read(topic, partition).into_iter().map(text).collect()
     }
 
+    /// Whether the partition can be read.
+    pub(crate) fn has_partition(&mut self, topic: &str, partition: i32) -> bool {
+        self.fetch(topic, partition, 0).error_code == 0
+    }
+
     /// All batches of a partition, control batches too.
     #[track_caller]
     pub(crate) fn read_batches(&mut self, topic: &str, partition: i32) -> Vec<DecodedBatch> {
@@ -49,6 +54,7 @@ impl Client {
         let mut offset = 0;
         loop {
             let fetched = self.fetch(topic, partition, offset);
+            assert_eq!(fetched.error_code, 0);
             let records = fetched.records.clone().unwrap_or_default();
             for batch in split(records).expect("whole batches") {
                 offset = batch.header.last_offset().0 + 1;
@@ -72,9 +78,7 @@ impl Client {
         let request =
             FetchRequest::default().with_max_bytes(1 << 20).with_topics(vec![topic]);
         let mut response = self.call(11, &request);
-        let data = response.responses.remove(0).partitions.remove(0);
-        assert_eq!(data.error_code, 0);
-        data
+        response.responses.remove(0).partitions.remove(0)
     }
 }
 
