@@ -80,7 +80,8 @@ impl<'a> Flat<'a> {
 
     fn key_of_line(&self, at: usize) -> &'a str {
         let line = self.line_ends.partition_point(|&end| end < at);
-        let start = line.checked_sub(1).and_then(|it| self.line_ends.get(it)).map_or(0, |it| it + 1);
+        let start =
+            line.checked_sub(1).and_then(|it| self.line_ends.get(it)).map_or(0, |it| it + 1);
         let text: &'a str = self.text;
         let line = text.get(start..).and_then(|it| it.lines().next()).unwrap_or_default();
         line.split('=').next().unwrap_or_default().trim()

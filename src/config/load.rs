@@ -246,7 +246,12 @@ mod tests {
     fn a_line_that_is_no_toml_hides_no_other_problem() {
         let text = "a = = 3\nnum.partition = 3\nlog.dirs = \"a\"\nlog.dirs = \"b\"\nbad";
         let problems = load(text).unwrap_err().to_string();
-        for want in ["k.toml:1: ", "k.toml:2: num.partition: ", "k.toml:4: log.dirs: duplicate key", "k.toml:5: "] {
+        for want in [
+            "k.toml:1: ",
+            "k.toml:2: num.partition: ",
+            "k.toml:4: log.dirs: duplicate key",
+            "k.toml:5: ",
+        ] {
             assert!(problems.contains(want), "{want}\nin\n{problems}");
         }
     }

@@ -55,7 +55,12 @@ mod tests {
         let config = Config::load(Some(file.path()), &[]).unwrap().config;
         assert_eq!(config.alert.sinks.len(), 1);
         for setting in SETTINGS {
-            assert_eq!((setting.show)(&config), (setting.show)(&Config::default()), "{}", setting.key);
+            assert_eq!(
+                (setting.show)(&config),
+                (setting.show)(&Config::default()),
+                "{}",
+                setting.key
+            );
         }
     }
 
