@@ -109,13 +109,11 @@ async fn fetch(
     let image = rooms.quorum.image();
     let mut committed: Vec<_> =
         found.into_iter().map(|(at, it)| (at, it.filter(|it| is_of(&image, it)))).collect();
-    Ok(match asked {
-        Some(topics) => in_order(topics, committed),
-        None => {
-            committed.retain(|(_, it)| it.is_some());
-            by_topic(committed)
-        }
-    })
+    if let Some(topics) = asked {
+        return Ok(in_order(topics, committed));
+    }
+    committed.retain(|(_, it)| it.is_some());
+    Ok(by_topic(committed))
 }
 
 /// Whether the offset was meant for the topic that has the name now: one made again begins anew.

@@ -67,7 +67,7 @@ impl Node {
             Arc::new(Produce::new(&config, replicas.clone(), plugins.clone(), intake, &metrics));
         let (publish, published) = start_publishing(&quorum, &replicas, &produce, &stop_rooms);
         let mut background = vec![publish];
-        published.reached(quorum.image().version, Duration::from_secs(600)).await;
+        published.reached(quorum.image().version, Duration::from_mins(10)).await;
 
         let groups = GroupCoordinator::start(
             config.clone(),

@@ -21,7 +21,7 @@ use crate::base::ErrorCode;
 /// Largest answer that it reads.
 const RESPONSE_BYTES_MAX: usize = 256 * 1024 * 1024;
 /// Longer than any wait that the subcommands ask for.
-const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
+const ANSWER_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// A connection to a broker.
 pub(super) struct Client {

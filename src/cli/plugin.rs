@@ -1,11 +1,17 @@
 //! `klamm plugin`: the plugin author's tools.
 
-use std::io::{Read as _, Write as _, stdout};
+use std::{
+    io::{Read as _, Write as _, stdout},
+    path::Path,
+};
 
-use anyhow::{Context as _, bail, ensure};
+use anyhow::{Context as _, ensure};
 
 use super::arguments::Plugin;
-use crate::plugin::PluginStatus;
+use crate::{
+    config::Config,
+    plugin::{self, PluginStatus},
+};
 
 /// Largest answer of the admin server that it reads.
 const ANSWER_BYTES_MAX: u64 = 16 * 1024 * 1024;
@@ -13,7 +19,7 @@ const ANSWER_BYTES_MAX: u64 = 16 * 1024 * 1024;
 pub(super) fn run(command: Plugin) -> anyhow::Result<()> {
     match command {
         Plugin::List { http, json } => list(&http, json),
-        Plugin::Check { file } => check(&file),
+        Plugin::Check { file, json } => check(&file, json),
     }
 }
 
@@ -24,6 +30,7 @@ fn list(http: &str, json: bool) -> anyhow::Result<()> {
         return Ok(writeln!(out, "{body}")?);
     }
     let plugins: Vec<PluginStatus> = serde_json::from_str(&body).context("read the answer")?;
+    let width = plugins.iter().map(|it| it.name.len()).max().unwrap_or(0);
     for plugin in plugins {
         let hook = plugin.hook.map_or("-".into(), |it| format!("{it:?}").to_lowercase());
         let state = format!("{:?}", plugin.state).to_lowercase();
@@ -32,7 +39,7 @@ fn list(http: &str, json: bool) -> anyhow::Result<()> {
         let sha256 = plugin.sha256.map_or("-".into(), |it| it.chars().take(12).collect::<String>());
         writeln!(
             out,
-            "{:<16} {hook:<12} {version:<10} {sha256:<13} {source:<9} {state}",
+            "{:<width$} {hook:<12} {version:<10} {sha256:<13} {source:<9} {state}",
             plugin.name
         )?;
         if let Some(error) = plugin.last_error {
@@ -55,6 +62,17 @@ fn get(address: &str, path: &str) -> anyhow::Result<String> {
     Ok(body.to_owned())
 }
 
-fn check(file: &std::path::Path) -> anyhow::Result<()> {
-    bail!("checking {} is wired when the plugin room is", file.display())
+/// Exit status 1 for a file that no node would load, or that no node should.
+fn check(file: &Path, json: bool) -> anyhow::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let report = runtime.block_on(plugin::check(file, &Config::default().plugin));
+    let mut out = stdout();
+    if json {
+        writeln!(out, "{}", serde_json::to_string_pretty(&report)?)?;
+    } else {
+        write!(out, "{report}")?;
+    }
+    let problems = report.problems.len();
+    ensure!(problems == 0, "{} has {problems} problem(s)", file.display());
+    Ok(())
 }

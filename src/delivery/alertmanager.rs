@@ -65,7 +65,9 @@ impl Alertmanager {
     ) -> Result<(), PostError> {
         let posts: Vec<PostedAlert> = updates.iter().flat_map(|it| self.posts(it, now)).collect();
         self.send(&posts).await?;
-        updates.iter().for_each(|it| self.recall(it));
+        for update in updates {
+            self.recall(update);
+        }
         Ok(())
     }
 

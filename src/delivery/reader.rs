@@ -53,14 +53,12 @@ impl Reader {
             partitions: vec![partition],
         };
         let fetched = self.replicas.fetch(params).await.pop().map(|it| it.result);
-        match fetched {
-            Some(Ok(data)) => self.updates(data.records),
-            _ => {
-                // Without a topic the fetch returns at once.
-                tokio::time::sleep(wait).await;
-                Updates { updates: Vec::new(), next: self.next }
-            }
+        if let Some(Ok(data)) = fetched {
+            return self.updates(data.records);
         }
+        // Without a topic the fetch returns at once.
+        tokio::time::sleep(wait).await;
+        Updates { updates: Vec::new(), next: self.next }
     }
 
     fn updates(&self, records: bytes::Bytes) -> Updates {

@@ -17,7 +17,7 @@ use crate::{
 /// How long a read waits for an update.
 const READ_WAIT: Duration = Duration::from_secs(1);
 /// How often a sink that forgets is reminded.
-const REMIND_INTERVAL: Duration = Duration::from_secs(60);
+const REMIND_INTERVAL: Duration = Duration::from_mins(1);
 const BACKOFF_MIN: Duration = Duration::from_secs(1);
 const BACKOFF_MAX: Duration = Duration::from_secs(30);
 

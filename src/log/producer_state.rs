@@ -16,8 +16,10 @@ use crate::{
 /// Batches remembered of a producer. Clients have at most this many in flight.
 pub(super) const BATCHES_KEPT: usize = 5;
 
-/// Half of the circle of sequence numbers, which are 31 bits wide.
-const HALF_CIRCLE: i32 = 1 << 30;
+/// How far behind the newest sequence of a derived id a part may lie that is sent again: above what five batches can
+/// hold, each of at most `klamm.decompressed.max.bytes`. It may lie ahead by the rest of the circle of 31 bits, since a
+/// producer may send a billion records elsewhere between two for one target.
+const RETRY_SPAN: i32 = 1 << 27;
 
 /// A batch of a producer that the log holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -197,10 +199,10 @@ impl ProducerEntry {
     }
 }
 
-/// Whether sequence `a` comes after `b` on the circle.
+/// Whether sequence `a` comes after `b` on the circle: unless it is the same or a little behind.
 fn is_after(a: i32, b: i32) -> bool {
-    let ahead = a.wrapping_sub(b) & i32::MAX;
-    ahead != 0 && ahead < HALF_CIRCLE
+    let behind = b.wrapping_sub(a) & i32::MAX;
+    behind > RETRY_SPAN
 }
 
 /// The value of a route record, in a copy: a slice would keep the whole request in memory.

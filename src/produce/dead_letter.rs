@@ -1,5 +1,7 @@
 //! Stores the records of a batch that a failed transform's `dead-letter` policy sends elsewhere, with headers that tell why.
 
+use std::{sync::Arc, time::Duration};
+
 use super::{
     ProduceError,
     hooks::{DeadLetters, Transformed},
@@ -7,9 +9,12 @@ use super::{
 };
 use crate::{
     base::{TopicName, TopicPartition},
-    replica::Acks,
-    wire::record_batch::{BatchBuilder, Compression, Header, RecordParts},
+    replica::{Acks, Partition},
+    wire::record_batch::{Batch, BatchBuilder, Compression, Header, RecordParts, RecordView},
 };
+
+/// How long a dead letter may take to be committed; the producer's own timeout is for its batch.
+const COMMIT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Stores them before the batch that they leave, at least once.
 pub(crate) async fn store(
@@ -30,44 +35,77 @@ async fn store_one(
     source: &TopicPartition,
     letters: &DeadLetters,
 ) -> Result<(), ProduceError> {
+    let failed = |reason: &dyn std::fmt::Display| {
+        ProduceError::HookFailed(format!("the records cannot go to the dead letters: {reason}"))
+    };
+    let target = target(shared, source, letters)?;
+    let bytes_max = target.config().max_message_bytes;
+    let why = Why::of(source, letters);
+    let mut records = letters.batch.records().peekable();
+    while records.peek().is_some() {
+        let batch = why.batch(letters, &mut records, bytes_max);
+        let appended = shared.append(&target, batch, acks, |_| Vec::new()).await;
+        let last_offset = appended.map_err(|it| failed(&it))?.last_offset;
+        target.committed(last_offset, acks, COMMIT_TIMEOUT).await.map_err(|it| failed(&it))?;
+    }
+    Ok(())
+}
+
+/// The partition of the dead-letter topic that takes them.
+fn target(
+    shared: &Shared,
+    source: &TopicPartition,
+    letters: &DeadLetters,
+) -> Result<Arc<Partition>, ProduceError> {
     let topic = match &letters.topic {
         Some(topic) => TopicName::from(topic.as_str()),
         None => TopicName::from(format!("{}.dead-letter", source.topic).as_str()),
     };
-    let partitions = shared.replicas.partition_count(&topic);
-    if partitions == 0 {
-        return Err(ProduceError::HookFailed(format!(
-            "the dead-letter topic {topic} does not exist"
-        )));
-    }
-    let partition = source.partition % partitions as i32;
-    let target = shared.leader(&TopicPartition { topic, partition })?;
-    let Some(batch) = batch(source, letters) else { return Ok(()) };
-    let appended = shared.append(&target, batch, acks, |_| Vec::new()).await?;
-    Ok(target.committed(appended.last_offset, acks, std::time::Duration::from_secs(30)).await?)
+    let missing = || {
+        let reason = format!("{}; the dead-letter topic {topic} does not exist", letters.reason);
+        ProduceError::HookFailed(reason)
+    };
+    let partitions = shared.replicas.partition_count(&topic) as i32;
+    let partition = source.partition.checked_rem(partitions).ok_or_else(missing)?;
+    shared.leader(&TopicPartition { topic: topic.clone(), partition }).map_err(|_| missing())
 }
 
-fn batch(
-    source: &TopicPartition,
-    letters: &DeadLetters,
-) -> Option<crate::wire::record_batch::Batch> {
-    let partition = source.partition.to_string();
-    let why = [
-        ("klamm.dead-letter.topic", source.topic.as_str()),
-        ("klamm.dead-letter.partition", partition.as_str()),
-        ("klamm.dead-letter.plugin", letters.plugin.as_str()),
-        ("klamm.dead-letter.reason", letters.reason.as_str()),
-    ];
-    let base = letters.batch.header.base_timestamp;
-    let mut builder = BatchBuilder::new(base, Compression::None);
-    for (delta, record) in letters.batch.records().enumerate() {
-        let mut record = RecordParts::from(record);
-        record.offset_delta = delta as i32;
-        let why = why
-            .iter()
-            .map(|(name, value)| Header { name: name.as_bytes(), value: Some(value.as_bytes()) });
-        record.headers.extend(why);
-        builder.push(&record);
+/// Names and values of the headers that tell why.
+struct Why([(&'static str, String); 4]);
+
+impl Why {
+    fn of(source: &TopicPartition, letters: &DeadLetters) -> Self {
+        Self([
+            ("klamm.dead-letter.topic", source.topic.to_string()),
+            ("klamm.dead-letter.partition", source.partition.to_string()),
+            ("klamm.dead-letter.plugin", letters.plugin.to_string()),
+            ("klamm.dead-letter.reason", letters.reason.clone()),
+        ])
     }
-    builder.build()
+
+    /// The next records, until the batch is full: the headers can make a batch of small records many times as large.
+    fn batch<'a>(
+        &self,
+        letters: &DeadLetters,
+        records: &mut impl Iterator<Item = RecordView<'a>>,
+        bytes_max: usize,
+    ) -> Batch {
+        let base = letters.batch.header.base_timestamp;
+        let mut builder = BatchBuilder::new(base, Compression::None);
+        for (delta, record) in (0..).zip(records) {
+            let mut record = RecordParts { offset_delta: delta, ..record.into() };
+            record.headers.extend(self.headers());
+            builder.push(&record);
+            if builder.size_bytes() >= bytes_max {
+                break;
+            }
+        }
+        builder.build().expect("the caller has a record left")
+    }
+
+    fn headers(&self) -> impl Iterator<Item = Header<'_>> {
+        self.0
+            .iter()
+            .map(|(name, value)| Header { name: name.as_bytes(), value: Some(value.as_bytes()) })
+    }
 }

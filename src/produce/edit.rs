@@ -16,8 +16,11 @@ pub(crate) struct Changed {
     pub(crate) key: Option<Vec<u8>>,
     pub(crate) value: Option<Vec<u8>>,
     /// `None`: the record's own.
-    pub(crate) headers: Option<Vec<(Vec<u8>, Option<Vec<u8>>)>>,
+    pub(crate) headers: Option<Vec<ChangedHeader>>,
 }
+
+/// Name and value of a header.
+type ChangedHeader = (Vec<u8>, Option<Vec<u8>>);
 
 impl From<Replacement> for Changed {
     fn from(it: Replacement) -> Self {
@@ -62,6 +65,14 @@ impl Edit {
             .collect()
     }
 
+    /// Bytes of the records that are left, uncompressed and less what frames them.
+    pub(crate) fn size_bytes(&self, batch: &DecodedBatch) -> usize {
+        if self.is_none() {
+            return batch.data.len();
+        }
+        records_left(batch, self).map(|it| size_bytes(&it)).sum()
+    }
+
     /// Takes over a transform's actions on the records `shown`; rejections are the caller's.
     pub(crate) fn apply(&mut self, shown: &[usize], actions: Vec<RecordAction>) {
         for (&index, action) in shown.iter().zip(actions) {
@@ -70,7 +81,7 @@ impl Edit {
                 RecordAction::Keep | RecordAction::Reject(_) => {}
                 RecordAction::Drop => *fate = Fate::Dropped,
                 RecordAction::Replace(replacement) => {
-                    *fate = Fate::Changed(fate.merge(replacement))
+                    *fate = Fate::Changed(fate.merge(replacement));
                 }
             }
         }
@@ -107,6 +118,12 @@ impl Fate {
             }),
         }
     }
+}
+
+fn size_bytes(record: &RecordParts<'_>) -> usize {
+    let field = |it: Option<&[u8]>| it.map_or(0, <[u8]>::len);
+    let header = |it: &Header<'_>| it.name.len() + field(it.value);
+    field(record.key) + field(record.value) + record.headers.iter().map(header).sum::<usize>()
 }
 
 /// The records that are left, as they are now.

@@ -16,8 +16,8 @@ use super::{
 };
 use crate::{
     base::{Offset, ProducerId, TopicPartition},
-    log::{Appended, ProducerCheck},
-    replica::{Acks, Partition},
+    log::{Appended, LogError, ProducerCheck},
+    replica::{Acks, Partition, ReplicaError},
     wire::record_batch::{Batch, BatchHeader, ControlType, DecodedBatch, control_batch},
 };
 
@@ -36,12 +36,25 @@ pub(crate) struct Forward<'a> {
 }
 
 impl Forward<'_> {
-    /// Refuses what no derived id can be made of, before anything is stored.
-    pub(crate) fn check_derivable(&self, producer_id: ProducerId) -> Result<(), ProduceError> {
+    /// Refuses, before anything is stored, what could be begun and never finished: what no derived id can be made of,
+    /// and what no segment can hold.
+    pub(crate) fn check_can_be_finished(
+        &self,
+        producer_id: ProducerId,
+        record: &Batch,
+        parts: &[Part],
+    ) -> Result<(), ProduceError> {
         let here = self.partition.topic_partition.partition;
-        derived_id(producer_id, here).map(|_| ()).ok_or(ProduceError::InvalidRequest(
+        derived_id(producer_id, here).ok_or(ProduceError::InvalidRequest(
             "the producer id or the partition is too large to be routed",
-        ))
+        ))?;
+        let sizes = parts.iter().map(|it| it.batch.bytes.len());
+        let size = sizes.fold(record.bytes.len(), usize::max);
+        let max = self.partition.config().segment_bytes as usize;
+        if size > max {
+            return Err(ReplicaError::from(LogError::RecordListTooLarge { size, max }).into());
+        }
+        Ok(())
     }
 
     /// Stores the control batch that stands in the receiving partition, and tells of dropped records with it.
@@ -56,34 +69,36 @@ impl Forward<'_> {
     }
 
     /// Sends every part. One may be stored already, and any may fail: from here on only a retry of the same batch helps.
-    pub(crate) async fn parts(&self) -> Result<(), ProduceError> {
-        for part in self.split()? {
-            self.send(&part).await.map_err(|it| ProduceError::NotEverywhere(it.to_string()))?;
+    pub(crate) async fn send_all(&self, parts: &[Part]) -> Result<(), ProduceError> {
+        for part in parts {
+            self.send(part).await.map_err(|it| ProduceError::NotEverywhere(it.to_string()))?;
         }
         Ok(())
     }
 
     /// Without a producer id there is nothing to recognise a retry by: no route, and at-least-once. What stays is
     /// stored first, or an empty control batch, so that the answer has an offset that is no other record's.
-    pub(crate) async fn without_a_producer(&self) -> Result<Stored, ProduceError> {
+    pub(crate) async fn without_a_producer(
+        &self,
+        parts: Vec<Part>,
+    ) -> Result<Stored, ProduceError> {
         let here = self.partition.topic_partition.partition;
         let (mine, others): (Vec<Part>, Vec<Part>) =
-            self.split()?.into_iter().partition(|it| it.target == here);
-        let appended = match mine.first() {
-            Some(part) => self.store(self.partition, part).await?,
-            None => {
-                let kind = ControlType::Empty;
-                self.append_control(control_batch(&self.batch.header, kind, &[])).await?
-            }
+            parts.into_iter().partition(|it| it.target == here);
+        let dropped = |index| is_dropped(self.route, index);
+        let appended = if let Some(part) = mine.first() {
+            self.store(self.partition, part, &dropped).await?
+        } else {
+            let empty = control_batch(&self.batch.header, ControlType::Empty, &[]);
+            self.append_control(empty).await?
         };
         self.committed(appended.last_offset).await?;
-        for part in others {
-            self.send(&part).await.map_err(|it| ProduceError::NotEverywhere(it.to_string()))?;
-        }
+        self.send_all(&others).await?;
         Ok(Stored::from(&appended))
     }
 
-    fn split(&self) -> Result<Vec<Part>, ProduceError> {
+    /// The parts, as the route says.
+    pub(crate) fn split(&self) -> Result<Vec<Part>, ProduceError> {
         let codec = codec(self.batch, &self.partition.config())?;
         let here = self.partition.topic_partition.partition;
         let parts = self.route.parts(self.decoded, here, codec);
@@ -93,13 +108,18 @@ impl Forward<'_> {
     async fn send(&self, part: &Part) -> Result<(), ProduceError> {
         let topic = self.partition.topic_partition.topic.clone();
         let target = self.shared.leader(&TopicPartition { topic, partition: part.target })?;
-        let appended = self.store(&target, part).await?;
+        let appended = self.store(&target, part, &|_| false).await?;
         Ok(target.committed(appended.last_offset, self.acks, self.timeout).await?)
     }
 
-    async fn store(&self, target: &Partition, part: &Part) -> Result<Appended, ProduceError> {
-        let position = |index: usize| part.indices.iter().position(|&it| it == index);
-        self.append(target, part.batch.clone(), &position, &|_| false).await
+    async fn store(
+        &self,
+        target: &Partition,
+        part: &Part,
+        dropped: &(dyn Fn(usize) -> bool + Sync),
+    ) -> Result<Appended, ProduceError> {
+        let position = |index: usize| part.indices.binary_search(&index).ok();
+        self.append(target, part.batch.clone(), &position, dropped).await
     }
 
     async fn append(

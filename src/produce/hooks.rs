@@ -65,6 +65,8 @@ pub(crate) struct HookCall<'a> {
     pub(crate) config: &'a TopicConfig,
     pub(crate) partition: &'a TopicPartition,
     pub(crate) batch: &'a Arc<DecodedBatch>,
+    /// What the records may grow to, so that whoever reads them later can decompress them.
+    pub(crate) bytes_max: usize,
 }
 
 impl HookCall<'_> {
@@ -88,6 +90,7 @@ impl HookCall<'_> {
             match transform.process(input).await {
                 TransformVerdict::Done(output) => {
                     take_over(&mut result, name, transform, &shown, output)?;
+                    self.check_size(name, &result.edit)?;
                 }
                 TransformVerdict::Pass => {}
                 TransformVerdict::DropAll => result.edit.drop_all(),
@@ -100,6 +103,15 @@ impl HookCall<'_> {
             }
         }
         Ok(result)
+    }
+
+    fn check_size(&self, name: &PluginName, edit: &Edit) -> Result<(), ProduceError> {
+        let (size, max) = (edit.size_bytes(self.batch), self.bytes_max);
+        if size <= max {
+            return Ok(());
+        }
+        let reason = format!("{name} made {size} bytes of the batch, at most {max} are allowed");
+        Err(ProduceError::HookFailed(reason))
     }
 
     /// The batch as the next hook is shown it: what is left of it, as it is now.

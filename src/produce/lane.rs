@@ -2,13 +2,10 @@
 //!
 //! recognise a duplicate → decode once → transforms → partitioner → every check that can refuse → store
 //!
-//! A lane finishes one batch before it takes the next, so of a producer's routes only the newest can be
-//! unfinished: by a failed target while the lane lives, or by a crash.
+//! Rule: a producer's next batch is taken only when the one before is stored everywhere. So only its newest batch can be
+//! unfinished, by a failed target or by a crash; an older one that is sent again has only to be acknowledged.
 
-use std::{
-    collections::{HashMap, HashSet},
-    sync::Arc,
-};
+use std::{collections::HashSet, sync::Arc};
 
 use tokio::sync::{mpsc, oneshot};
 
@@ -24,35 +21,30 @@ use super::{
     shared::{Shared, codec},
 };
 use crate::{
-    base::{Offset, ProducerEpoch, ProducerId, TopicPartition},
-    log::{ProducerCheck, StoredBatch},
+    base::{Offset, ProducerId, TopicPartition},
+    log::{ProducerCheck, StoredBatch, StoredRoute},
     replica::Partition,
     telemetry,
-    wire::record_batch::{Batch, BatchHeader, ControlType, DecodedBatch, control_batch},
+    wire::record_batch::{
+        Batch, BatchHeader, ControlType, DecodedBatch, TimestampType, control_batch,
+    },
 };
 
 /// Batches that may wait in one lane.
 pub(crate) const LANE_BATCHES_MAX: usize = 1_024;
 
-/// Producers that a lane remembers to have checked since it began; above, it forgets and checks again.
-const MET_MAX: usize = 100_000;
+/// Producers that a lane remembers to have finished; above, it forgets them and asks the targets again.
+const FINISHED_MAX: usize = 100_000;
 
 /// A batch and who waits for it.
 pub(crate) type Job = (Submission, oneshot::Sender<Result<Stored, ProduceError>>);
-
-/// A stored route whose parts are not known to be stored.
-struct Unfinished {
-    epoch: ProducerEpoch,
-    base_sequence: i32,
-}
 
 /// The lane's state; nothing in it must survive a restart.
 pub(crate) struct Lane {
     shared: Arc<Shared>,
     topic_partition: TopicPartition,
-    unfinished: HashMap<ProducerId, Unfinished>,
-    /// Producers whose newest route is known to be finished.
-    met: HashSet<ProducerId>,
+    /// Producers whose newest batch is known to be stored everywhere. Of all others the targets are asked.
+    finished: HashSet<ProducerId>,
     /// Numbers the records of producers without an id.
     counter: u32,
 }
@@ -67,8 +59,7 @@ struct Passage {
 
 impl Lane {
     pub(crate) fn new(shared: Arc<Shared>, topic_partition: TopicPartition) -> Self {
-        let (unfinished, met) = (HashMap::new(), HashSet::new());
-        Self { shared, topic_partition, unfinished, met, counter: 0 }
+        Self { shared, topic_partition, finished: HashSet::new(), counter: 0 }
     }
 
     /// Takes batches in order until the last handle is gone.
@@ -105,6 +96,7 @@ impl Lane {
             config: &config,
             partition: &self.topic_partition,
             batch: &passage.decoded,
+            bytes_max: shared.decompressed_max_bytes,
         };
         let mut transformed = call.transform(telemetry::now()).await?;
         let partitions = shared.replicas.partition_count(&self.topic_partition.topic);
@@ -116,6 +108,7 @@ impl Lane {
             None => self.store_here(passage, &transformed).await,
             Some(targets) => self.store_routed(passage, &transformed, &targets).await,
         }?;
+        self.finish(&passage.batch.header);
         transformed.keep_states(&self.topic_partition);
         Ok(stored)
     }
@@ -173,42 +166,34 @@ impl Lane {
     ) -> Result<Stored, ProduceError> {
         let route = Route::new(transformed.edit.clone(), targets);
         let forward = self.forward(passage, &route, Some(transformed));
+        let parts = forward.split()?;
         let Some(producer_id) = passage.batch.header.producer_id else {
-            return forward.without_a_producer().await;
+            return forward.without_a_producer(parts).await;
         };
-        forward.check_derivable(producer_id)?;
-        let kind = ControlType::Route;
-        let record = control_batch(&passage.batch.header, kind, &route.encode());
-        let appended = forward.append_control(record).await?;
-        self.begin(producer_id, &passage.batch.header);
+        let record = control_batch(&passage.batch.header, ControlType::Route, &route.encode());
+        forward.check_can_be_finished(producer_id, &record, &parts)?;
+        self.finished.remove(&producer_id);
         let forward = self.forward(passage, &route, Some(transformed));
+        let appended = forward.append_control(record).await?;
         forward.committed(appended.last_offset).await?;
-        forward.parts().await?;
-        self.finish(producer_id);
+        forward.send_all(&parts).await?;
         Ok(Stored::from(&appended))
     }
 
     /// The producer sent it before: acknowledged when its stored copy is committed, its route followed to the end.
-    async fn again(
-        &mut self,
-        passage: &Passage,
-        stored: StoredBatch,
-    ) -> Result<Stored, ProduceError> {
-        let header = &passage.batch.header;
-        self.is_the_unfinished_one(header)?;
-        if let (Some(value), Some(producer_id)) = (&stored.route, header.producer_id) {
-            let route =
-                Route::decode(value).map_err(|it| ProduceError::NotEverywhere(it.to_string()))?;
+    async fn again(&self, passage: &Passage, stored: StoredBatch) -> Result<Stored, ProduceError> {
+        if let Some(value) = &stored.route {
+            let route = decode_route(value)?;
             let forward = self.forward(passage, &route, None);
             forward.committed(stored.last_offset).await?;
-            forward.parts().await?;
-            self.finish(producer_id);
+            forward.send_all(&forward.split()?).await?;
         }
         let Passage { partition, submission, .. } = passage;
         partition.committed(stored.last_offset, submission.acks, submission.timeout).await?;
+        let is_stamped = partition.config().timestamp_type == TimestampType::LogAppendTime;
         Ok(Stored {
             base_offset: stored.base_offset,
-            log_append_time: None,
+            log_append_time: is_stamped.then_some(stored.timestamp),
             log_start_offset: partition.log().log_start_offset(),
         })
     }
@@ -231,66 +216,55 @@ impl Lane {
         }
     }
 
-    fn begin(&mut self, producer_id: ProducerId, header: &BatchHeader) {
-        let (epoch, base_sequence) = (header.producer_epoch, header.base_sequence);
-        self.unfinished.insert(producer_id, Unfinished { epoch, base_sequence });
-    }
-
-    fn finish(&mut self, producer_id: ProducerId) {
-        self.unfinished.remove(&producer_id);
-        if self.met.len() >= MET_MAX {
-            self.met.clear();
+    fn finish(&mut self, header: &BatchHeader) {
+        let Some(producer_id) = header.producer_id else { return };
+        if self.finished.len() >= FINISHED_MAX {
+            self.finished.clear();
         }
-        self.met.insert(producer_id);
+        self.finished.insert(producer_id);
     }
 
-    /// While a producer's batch is unfinished only that batch is taken from it; a newer epoch ends it.
+    /// While a producer's newest batch is unfinished only that batch is taken from it; a newer epoch ends it.
     fn is_next_of_its_producer(
-        &mut self,
+        &self,
         partition: &Partition,
         header: &BatchHeader,
     ) -> Result<(), ProduceError> {
         let Some(producer_id) = header.producer_id else { return Ok(()) };
-        match self.unfinished.get(&producer_id) {
-            Some(it) if it.epoch >= header.producer_epoch => return Err(ProduceError::Unfinished),
-            Some(_) => {}
-            None if self.met.contains(&producer_id) => return Ok(()),
-            None => self.newest_route_is_finished(partition, header, producer_id)?,
-        }
-        self.finish(producer_id);
-        Ok(())
-    }
-
-    fn is_the_unfinished_one(&self, header: &BatchHeader) -> Result<(), ProduceError> {
-        let unfinished = header.producer_id.and_then(|id| self.unfinished.get(&id));
-        match unfinished {
-            Some(it) if it.base_sequence != header.base_sequence => Err(ProduceError::Unfinished),
-            _ => Ok(()),
-        }
-    }
-
-    /// After a restart the newest route of a producer is perhaps unfinished: its targets know.
-    fn newest_route_is_finished(
-        &self,
-        partition: &Partition,
-        header: &BatchHeader,
-        producer_id: ProducerId,
-    ) -> Result<(), ProduceError> {
-        let routes = partition.log().routes(producer_id);
-        let Some(newest) = routes.last().filter(|it| it.producer_epoch >= header.producer_epoch)
-        else {
+        if self.finished.contains(&producer_id) {
             return Ok(());
-        };
-        let value = newest.batch.route.as_deref().unwrap_or_default();
-        let route =
-            Route::decode(value).map_err(|it| ProduceError::NotEverywhere(it.to_string()))?;
-        let mut sent = header.clone();
-        sent.base_sequence = newest.batch.base_sequence;
-        let stored = route.targets().all(|target| {
-            self.shared.holds_part(&self.topic_partition, target, producer_id, &sent)
-        });
-        if stored { Ok(()) } else { Err(ProduceError::Unfinished) }
+        }
+        let routes = partition.log().routes(producer_id);
+        match routes.last().filter(|it| is_just_before(it, header)) {
+            Some(route) => self.is_stored_everywhere(route, producer_id, header),
+            None => Ok(()),
+        }
     }
+
+    /// Its targets know.
+    fn is_stored_everywhere(
+        &self,
+        stored: &StoredRoute,
+        producer_id: ProducerId,
+        next: &BatchHeader,
+    ) -> Result<(), ProduceError> {
+        let route = decode_route(stored.batch.route.as_deref().unwrap_or_default())?;
+        let sent = BatchHeader { base_sequence: stored.batch.base_sequence, ..next.clone() };
+        let holds =
+            |target| self.shared.holds_part(&self.topic_partition, target, producer_id, &sent);
+        if route.targets().all(holds) { Ok(()) } else { Err(ProduceError::Unfinished) }
+    }
+}
+
+/// Whether a routed batch is the producer's newest, so that it may be unfinished. If one came after it, that one was
+/// taken because this one was stored everywhere; its targets may have forgotten it since.
+fn is_just_before(route: &StoredRoute, header: &BatchHeader) -> bool {
+    let next = route.batch.last_sequence.wrapping_add(1) & i32::MAX;
+    route.producer_epoch == header.producer_epoch && next == header.base_sequence
+}
+
+fn decode_route(value: &[u8]) -> Result<Route, ProduceError> {
+    Route::decode(value).map_err(|it| ProduceError::NotEverywhere(it.to_string()))
 }
 
 /// Whether dropped records are told of with the receiving partition's control batch.

@@ -50,7 +50,7 @@ pub(crate) enum RouteError {
 pub(crate) struct Part {
     pub(crate) target: i32,
     pub(crate) batch: Batch,
-    /// For each record of the part, its index in the received batch.
+    /// For each record of the part, its index in the received batch; they rise.
     pub(crate) indices: Vec<usize>,
 }
 

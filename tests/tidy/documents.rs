@@ -55,6 +55,34 @@ fn every_room_has_a_paragraph_in_the_architecture() {
 }
 
 #[test]
+fn operations_explains_every_line_at_error() {
+    let operations = std::fs::read_to_string(root().join("docs/operations.md")).unwrap();
+    let sources = files("src", "rs").into_iter().filter(|it| !it.is_test());
+    let lines = sources
+        .flat_map(|it| error_lines(&it.text).into_iter().map(move |line| (it.path.clone(), line)));
+    let unexplained = lines.filter(|(_, line)| !operations.contains(line.as_str()));
+    assert_none(
+        &unexplained
+            .map(|(path, line)| format!("{path}: docs/operations.md lacks `{line}`"))
+            .collect::<Vec<_>>(),
+    );
+}
+
+/// What each `error!` says, up to the first value in it. One that is a value alone says what somebody else wrote.
+fn error_lines(text: &str) -> Vec<String> {
+    let calls = text.split("error!(").skip(1).map(|it| it.split(");").next().unwrap_or_default());
+    let said = calls.filter_map(|call| call.rsplit('"').nth(1));
+    let fixed = said.map(|it| it.split('{').next().unwrap_or_default());
+    fixed.map(|it| it.trim_end_matches([' ', ':']).to_owned()).filter(|it| !it.is_empty()).collect()
+}
+
+#[test]
+fn what_an_error_says_ends_at_its_first_value() {
+    let text = "error!(%host, \"closed: {end}\");\ntracing::error!(\n    dir = \"x\", \"gone\"\n);\nerror!(\"{error:#}\");";
+    assert_eq!(error_lines(text), ["closed", "gone"]);
+}
+
+#[test]
 fn no_file_names_a_machine() {
     let text = ["rs", "md", "toml", "py", "js", "java", "json", "xml", "txt"];
     let all = text.iter().flat_map(|extension| files(".", extension));

@@ -70,7 +70,8 @@ fn collect(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
 
 fn read(path: &Path) -> Source {
     let name = path.strip_prefix(root()).expect("it was found below the root");
-    let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{name:?}: {error}"));
+    let text =
+        fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", name.display()));
     Source { path: name.to_string_lossy().replace('\\', "/"), text }
 }
 

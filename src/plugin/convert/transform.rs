@@ -37,6 +37,29 @@ pub(in crate::plugin) struct Processed {
     pub(in crate::plugin) state: Vec<u8>,
 }
 
+impl Processed {
+    /// Bytes that it holds, roughly.
+    pub(in crate::plugin) fn size_bytes(&self) -> usize {
+        let actions = self.actions.iter().map(|it| match it {
+            RecordAction::Replace(new) => replacement_bytes(new),
+            RecordAction::Reject(reason) => reason.len(),
+            RecordAction::Keep | RecordAction::Drop => 0,
+        });
+        actions.chain(self.alerts.iter().map(alert_bytes)).sum()
+    }
+}
+
+fn replacement_bytes(new: &Replacement) -> usize {
+    let field = |it: &Option<Vec<u8>>| it.as_ref().map_or(0, Vec::len);
+    let headers = new.headers.iter().flatten().map(|(name, value)| name.len() + field(value));
+    field(&new.key) + field(&new.value) + headers.sum::<usize>()
+}
+
+fn alert_bytes(alert: &RaisedAlert) -> usize {
+    let labels = alert.labels.iter().map(|(name, value)| name.len() + value.len());
+    alert.title.len() + alert.fingerprint.len() + labels.sum::<usize>()
+}
+
 /// One call's index into the batch's own bytes, which are not copied.
 #[derive(Debug)]
 pub(in crate::plugin) struct ProcessColumns<'a> {

@@ -9,6 +9,7 @@ use crate::{
         failure::CallFailure,
         guest::{Answer, Call},
         guests::Guests,
+        limits::RESULT_BYTES_MAX,
         manifest::OnFailure,
         registry::Slot,
     },
@@ -129,11 +130,16 @@ impl Transform {
             state: self.slot.states.lock().begin(&input.partition, loaded.id),
             ..TransformOutput::default()
         };
+        let mut answer_bytes = 0;
         for records in convert::calls(&input.batch) {
             let state = std::mem::take(&mut output.state);
             let call = Call::Process { input: input.clone(), records: records.clone(), state };
             match self.guests.call(&self.slot, &loaded, call).await? {
-                Answer::Processed(processed) => output.append(records.start, processed),
+                Answer::Processed(processed) => {
+                    answer_bytes += processed.size_bytes();
+                    check_size(answer_bytes)?;
+                    output.append(records.start, processed);
+                }
                 _ => return Err(super::wrong_hook()),
             }
         }
@@ -153,6 +159,16 @@ impl Transform {
             _ => TransformVerdict::Failed(reason),
         }
     }
+}
+
+/// Each call's answer is bounded; so is what all calls about one batch may add up to.
+fn check_size(answer_bytes: usize) -> Result<(), CallFailure> {
+    if answer_bytes <= RESULT_BYTES_MAX {
+        return Ok(());
+    }
+    Err(CallFailure::malformed(format!(
+        "returned over {RESULT_BYTES_MAX} bytes of new records and alerts for one batch"
+    )))
 }
 
 impl TransformOutput {

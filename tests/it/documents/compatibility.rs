@@ -84,8 +84,8 @@ fn lacks(api: &str) -> String {
 
 fn lacks_of(file: &str) -> String {
     let header = file.lines().map_while(|it| it.strip_prefix("//!")).map(str::trim);
-    let header: String = header.map(|line| format!("{line} ")).collect();
-    // A paragraph ends at an empty line, which became two spaces.
+    // A paragraph ends at an empty line, which becomes two spaces.
+    let header = header.collect::<Vec<_>>().join(" ");
     let (_, rest) = header.split_once("Not served: ").unwrap_or_default();
     rest.split("  ").next().unwrap_or_default().trim().to_owned()
 }

@@ -46,8 +46,7 @@ fn values(it: &Definition) -> String {
     let kind = format!("{:?}", it.kind).to_lowercase();
     let listed = |names: &[&str]| names.iter().map(|it| code(it)).collect::<Vec<_>>().join(", ");
     match it.check {
-        Check::Any => kind,
-        Check::AtLeast(i64::MIN) => kind,
+        Check::Any | Check::AtLeast(i64::MIN) => kind,
         Check::AtLeast(least) => format!("{kind}, {least} or more"),
         Check::Between(least, most) => format!("{kind}, {least} to {most}"),
         Check::Level(least, most, default) => format!("{kind}, {least} to {most}, or {default}"),
