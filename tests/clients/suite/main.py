@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from . import client, table
+from . import client, document, table
 from .broker import Kafka, Klamm
 from .cell import TOOL, Cell
 from .install import install
@@ -30,6 +30,8 @@ def main(arguments):
     run.end()
     table.print_all(cells)
     failed = any(cell.failed for cell in cells)
+    if options.write_docs and not failed:
+        document.write(cells)
     if not (failed or options.keep):
         shutil.rmtree(run.folder)
     else:
@@ -47,8 +49,13 @@ def _parse(arguments):
     parser.add_argument("--long", action="store_true", help="the whole of the long checks: 20 crashes, more records")
     parser.add_argument("--seed", type=int, default=1, help="of the hostile proxy's schedule")
     parser.add_argument("--keep", action="store_true", help="keep the files of a run that passes")
+    parser.add_argument("--write-docs", action="store_true",
+                        help="write the table in docs/compatibility.md after a whole run without a failure")
     parser.add_argument("--install-only", action="store_true")
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    if options.write_docs and (options.scenario or options.client or options.against != "klamm"):
+        parser.error("--write-docs tells of whole runs against Klamm")
+    return options
 
 
 def _selected(options):
