@@ -11,7 +11,7 @@
 //! | 8       | flexible encoding                                      | KIP-482 |
 //! | 9       | GROUP_ID_NOT_FOUND and STALE_MEMBER_EPOCH              | KIP-848 |
 //!
-//! Not served: version 10 (topic ids), which Kafka 4.1 keeps unstable and does not announce either.
+//! Version 10 (topic ids) is not announced: Kafka 4.1 keeps it unstable.
 
 use std::{collections::BTreeMap, ops::RangeInclusive};
 

@@ -11,8 +11,8 @@
 //! | 8       | many groups at once                               | KIP-709 |
 //! | 9       | the member's id and epoch                         | KIP-848 |
 //!
-//! `require_stable` changes nothing while there are no transactions: every offset is stable. Not served: version 10
-//! (topic ids), which Kafka 4.1 keeps unstable and does not announce either.
+//! `require_stable` changes nothing while there are no transactions: every offset is stable. Version 10
+//! (topic ids) is not announced: Kafka 4.1 keeps it unstable.
 
 use std::{collections::BTreeMap, ops::RangeInclusive};
 
@@ -109,13 +109,11 @@ async fn fetch(
     let image = rooms.quorum.image();
     let mut committed: Vec<_> =
         found.into_iter().map(|(at, it)| (at, it.filter(|it| is_of(&image, it)))).collect();
-    Ok(match asked {
-        Some(topics) => in_order(topics, committed),
-        None => {
-            committed.retain(|(_, it)| it.is_some());
-            by_topic(committed)
-        }
-    })
+    if let Some(topics) = asked {
+        return Ok(in_order(topics, committed));
+    }
+    committed.retain(|(_, it)| it.is_some());
+    Ok(by_topic(committed))
 }
 
 /// Whether the offset was meant for the topic that has the name now: one made again begins anew.

@@ -3,7 +3,10 @@
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 
-use crate::wire::{DecodeError, frame::EncodeError};
+use crate::{
+    base::ErrorCode,
+    wire::{DecodeError, frame::EncodeError},
+};
 
 /// What a request leads to, and whether its connection may go on before there is an answer. Answers leave in the order
 /// of their requests in any case.
@@ -25,13 +28,16 @@ pub enum Answer {
     Close(CloseReason),
 }
 
-/// Why a connection is closed. There is no answer that a client could read by its request's version.
+/// Why a connection is closed: there is no answer, or none that the client could read by its request's version.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CloseReason {
     #[error("decode a request: {0}")]
     Undecodable(#[from] DecodeError),
     #[error("API key {key} is not served in version {version}")]
     Unserved { key: i16, version: i16 },
+    /// A producer that asks for no answer is told of a failure in this way, as in Kafka.
+    #[error("store records sent with acks=0: {0}")]
+    Unanswered(ErrorCode),
     /// A bug of ours.
     #[error("{api}: {error}")]
     Unencodable { api: &'static str, error: String },
@@ -48,7 +54,7 @@ impl CloseReason {
     /// Whether it is a bug of Klamm's, so that someone should look; otherwise it is the client's mistake.
     pub fn is_bug(&self) -> bool {
         match self {
-            Self::Undecodable(_) | Self::Unserved { .. } => false,
+            Self::Undecodable(_) | Self::Unserved { .. } | Self::Unanswered(_) => false,
             Self::Unencodable { .. } | Self::Panicked { .. } => true,
         }
     }
@@ -58,6 +64,7 @@ impl CloseReason {
         match self {
             Self::Undecodable(_) => "undecodable",
             Self::Unserved { .. } => "unserved",
+            Self::Unanswered(_) => "unanswered",
             Self::Unencodable { .. } => "unencodable",
             Self::Panicked { .. } => "panicked",
         }

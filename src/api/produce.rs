@@ -12,6 +12,8 @@
 //! | 10      | the current leader in an answer            | KIP-951 |
 //! | 13      | topics by id                               | KIP-516 |
 //!
+//! With `acks=0` there is no answer; a failure closes the connection, which makes the producer ask for metadata anew.
+//!
 //! Not served: transactional batches (`INVALID_TXN_STATE`).
 
 use std::{future::Future, ops::RangeInclusive, sync::Arc, time::Duration};
@@ -28,7 +30,7 @@ use kafka_protocol::{
     protocol::StrBytes,
 };
 
-use super::{Context, Rooms};
+use super::{CloseReason, Context, Rooms};
 use crate::{
     base::{ErrorCode, TopicId, TopicName, TopicPartition},
     produce::{ProduceError, Stored, Submission},
@@ -42,11 +44,15 @@ pub const VERSIONS: RangeInclusive<i16> = 3..=13;
 const RECORD_ERRORS_SINCE: i16 = 8;
 
 /// Fixes the order of the batches by the call itself; the future completes with the answer, `None` for acks 0.
+///
+/// # Errors
+///
+/// A partition failed, and there is no answer to tell it in.
 pub fn handle(
     rooms: &Arc<Rooms>,
     context: &Context,
     request: ProduceRequest,
-) -> impl Future<Output = Option<ProduceResponse>> + Send + use<> {
+) -> impl Future<Output = Result<Option<ProduceResponse>, CloseReason>> + Send + use<> {
     let version = context.api_version;
     let asked = Asked {
         rooms: rooms.clone(),
@@ -59,7 +65,17 @@ pub fn handle(
     async move {
         let responses = join_all(topics).await;
         debug_assert!(VERSIONS.contains(&version));
-        answers.then(|| ProduceResponse::default().with_responses(responses))
+        let response = ProduceResponse::default().with_responses(responses);
+        if answers { Ok(Some(response)) } else { unanswered(&response).map(|()| None) }
+    }
+}
+
+/// What becomes of a request that must not be answered, as in Kafka's `handleProduceRequest`.
+fn unanswered(response: &ProduceResponse) -> Result<(), CloseReason> {
+    let mut partitions = response.responses.iter().flat_map(|it| &it.partition_responses);
+    match partitions.find(|it| it.error_code != 0) {
+        Some(failed) => Err(CloseReason::Unanswered(ErrorCode::from_code(failed.error_code))),
+        None => Ok(()),
     }
 }
 
@@ -206,6 +222,21 @@ mod tests {
                 response.encode(&mut bytes::BytesMut::new(), version).unwrap();
             }
         }
+    }
+
+    #[test]
+    fn a_failure_that_cannot_be_told_closes_the_connection() {
+        let respond = |codes: &[i16]| {
+            let partition = |&code: &i16| PartitionProduceResponse::default().with_error_code(code);
+            let topic = |code| {
+                TopicProduceResponse::default().with_partition_responses(vec![partition(code)])
+            };
+            ProduceResponse::default().with_responses(codes.iter().map(topic).collect())
+        };
+        assert_eq!(unanswered(&respond(&[0, 0])), Ok(()));
+        let closing = unanswered(&respond(&[0, 10])).unwrap_err();
+        assert_eq!(closing, CloseReason::Unanswered(ErrorCode::MessageTooLarge));
+        assert!(!closing.is_bug());
     }
 
     #[test]

@@ -98,10 +98,14 @@ impl Request {
     /// The outcome of a call that has fixed its place in the order already.
     pub(super) fn pipelined<R: Encodable>(
         self,
-        response: impl Future<Output = Option<R>> + Send + 'static,
+        response: impl Future<Output = Result<Option<R>, CloseReason>> + Send + 'static,
     ) -> Outcome {
         let answer = async move {
-            response.await.map_or(Answer::NoResponse, |response| self.answer(&response))
+            match response.await {
+                Ok(Some(response)) => self.answer(&response),
+                Ok(None) => Answer::NoResponse,
+                Err(reason) => Answer::Close(reason),
+            }
         };
         Outcome::Pipelined(answer.boxed())
     }
@@ -246,7 +250,7 @@ mod tests {
 
     #[test]
     fn a_producer_that_asks_for_no_answer_gets_none() {
-        let answer = observed(request().pipelined(async { None::<HeartbeatResponse> }));
+        let answer = observed(request().pipelined(async { Ok(None::<HeartbeatResponse>) }));
         assert!(matches!(answer, Answer::NoResponse));
     }
 

@@ -12,6 +12,7 @@ use crate::{
     config::Config,
     controller::{self, Registration},
     coordinator::{AlertCoordinator, AlertIntake, AlertRooms, GroupCoordinator},
+    delivery::{self, DeliveryRooms},
     http,
     net::{BoundListener, Server},
     plugin::{PluginHost, SHIPPED},
@@ -64,17 +65,10 @@ impl Node {
         let (intake, matches) = AlertIntake::new();
         let produce =
             Arc::new(Produce::new(&config, replicas.clone(), plugins.clone(), intake, &metrics));
-        let (published, versions) = watch::channel(0);
-        let publish = publish::run(
-            quorum.watch(),
-            replicas.clone(),
-            produce.clone(),
-            published,
-            stop_rooms.clone(),
-        );
-        let mut background = vec![tokio::spawn(publish)];
-        let published = Published::new(versions);
-        published.reached(quorum.image().version, Duration::from_secs(600)).await;
+        let (publish, published) = start_publishing(&quorum, &replicas, &produce, &stop_rooms);
+        let mut background = vec![publish];
+        published.reached(quorum.image().version, Duration::from_mins(10)).await;
+        produce.resume();
 
         let groups = GroupCoordinator::start(
             config.clone(),
@@ -93,6 +87,12 @@ impl Node {
             groups: groups.clone(),
         };
         let alerts = AlertCoordinator::start(alerts, matches);
+        let deliveries = DeliveryRooms {
+            config: config.clone(),
+            replicas: replicas.clone(),
+            groups: groups.clone(),
+        };
+        background.push(tokio::spawn(delivery::run(deliveries, stop_rooms.clone())));
         let rooms = Arc::new(Rooms {
             config,
             metrics,
@@ -175,6 +175,19 @@ impl Sockets {
         addresses.push(format!("http://{}", self.http.local_addr()?));
         Ok(addresses)
     }
+}
+
+/// Takes each metadata image to the rooms; what comes with the task tells how far they are.
+fn start_publishing(
+    quorum: &Quorum,
+    replicas: &Arc<ReplicaManager>,
+    produce: &Arc<Produce>,
+    stop: &CancellationToken,
+) -> (JoinHandle<()>, Published) {
+    let (published, versions) = watch::channel(0);
+    let publish =
+        publish::run(quorum.watch(), replicas.clone(), produce.clone(), published, stop.clone());
+    (tokio::spawn(publish), Published::new(versions))
 }
 
 async fn start_quorum(config: &Config) -> anyhow::Result<Arc<Quorum>> {

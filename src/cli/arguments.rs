@@ -10,6 +10,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(super) struct Arguments {
     #[command(subcommand)]
     pub(super) command: Option<Command>,
+    /// Those of `serve`, which is what happens without a command.
+    #[command(flatten)]
+    pub(super) serve: Serve,
 }
 
 #[derive(Debug, Subcommand)]
@@ -33,12 +36,6 @@ pub(super) enum Command {
     Config(Config),
 }
 
-impl Default for Command {
-    fn default() -> Self {
-        Self::Serve(Serve::default())
-    }
-}
-
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 pub(super) enum LogFormat {
     #[default]
@@ -46,7 +43,7 @@ pub(super) enum LogFormat {
     Json,
 }
 
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Args)]
 pub(super) struct Serve {
     /// TOML file whose keys are Kafka's property names
     #[arg(long, value_name = "FILE")]

@@ -21,7 +21,7 @@ use crate::base::ErrorCode;
 /// Largest answer that it reads.
 const RESPONSE_BYTES_MAX: usize = 256 * 1024 * 1024;
 /// Longer than any wait that the subcommands ask for.
-const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
+const ANSWER_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// A connection to a broker.
 pub(super) struct Client {
@@ -81,9 +81,10 @@ impl Client {
         Ok(body.into())
     }
 
-    /// Partitions of a topic, sorted; makes it if the broker does so for producers.
+    /// Partitions of a topic, sorted; makes it if the broker does so for producers. One that is made this moment is waited for.
     pub(super) fn partitions(&mut self, topic: &str, create: bool) -> anyhow::Result<Vec<i32>> {
-        for attempt in 0..50 {
+        let attempts = if create { 50 } else { 20 };
+        for attempt in 1..=attempts {
             let answer = self.metadata(Some(topic), create)?;
             let Some(found) = answer.topics.first() else {
                 bail!("the broker did not answer for {topic}")
@@ -97,7 +98,7 @@ impl Client {
                 }
                 // It is being made.
                 ErrorCode::LeaderNotAvailable | ErrorCode::UnknownTopicOrPartition
-                    if create && attempt < 49 =>
+                    if attempt < attempts =>
                 {
                     std::thread::sleep(Duration::from_millis(100));
                 }
@@ -119,7 +120,7 @@ impl Client {
         });
         let request =
             MetadataRequest::default().with_topics(topics).with_allow_auto_topic_creation(create);
-        self.call(9, &request)
+        self.call(12, &request)
     }
 }
 

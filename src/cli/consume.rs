@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeMap,
     io::{Write, stdout},
+    time::Duration,
 };
 
 use anyhow::bail;
@@ -20,7 +21,10 @@ use super::{
     arguments::Consume,
     client::{Client, check},
 };
-use crate::wire::record_batch::{RecordView, split};
+use crate::{
+    base::ErrorCode,
+    wire::record_batch::{RecordView, split},
+};
 
 /// Sentinels of ListOffsets.
 const LATEST: i64 = -1;
@@ -28,6 +32,8 @@ const EARLIEST: i64 = -2;
 /// Most that a batch may expand to.
 const DECOMPRESSED_BYTES_MAX: usize = 64 * 1024 * 1024;
 const FETCH_WAIT_MS: i32 = 500;
+const OPENING_ATTEMPTS_MAX: usize = 20;
+const ATTEMPT_PAUSE: Duration = Duration::from_millis(100);
 
 pub(super) fn run(arguments: &Consume) -> anyhow::Result<()> {
     let mut client = Client::connect(&arguments.at.bootstrap)?;
@@ -68,11 +74,26 @@ impl Consumer<'_> {
         enough || ends.is_some_and(at_end)
     }
 
+    /// A partition that was made this moment may not be open yet: asks again for a while.
     fn offsets(
         &mut self,
         partitions: &[i32],
         timestamp: i64,
     ) -> anyhow::Result<BTreeMap<i32, i64>> {
+        for _ in 0..OPENING_ATTEMPTS_MAX {
+            if let Some(offsets) = self.offsets_if_open(partitions, timestamp)? {
+                return Ok(offsets);
+            }
+            std::thread::sleep(ATTEMPT_PAUSE);
+        }
+        bail!("{}: its partitions are not open", self.arguments.topic)
+    }
+
+    fn offsets_if_open(
+        &mut self,
+        partitions: &[i32],
+        timestamp: i64,
+    ) -> anyhow::Result<Option<BTreeMap<i32, i64>>> {
         let asked = partitions.iter().map(|&partition| {
             ListOffsetsPartition::default()
                 .with_partition_index(partition)
@@ -85,11 +106,14 @@ impl Consumer<'_> {
             ListOffsetsRequest::default().with_replica_id(BrokerId(-1)).with_topics(vec![topic]);
         let mut offsets = BTreeMap::new();
         for it in self.client.call(5, &request)?.topics.iter().flat_map(|it| &it.partitions) {
+            if ErrorCode::from_code(it.error_code) == ErrorCode::UnknownTopicOrPartition {
+                return Ok(None);
+            }
             let what = format!("{}-{}", self.arguments.topic, it.partition_index);
             check(&what, it.error_code, None)?;
             offsets.insert(it.partition_index, it.offset);
         }
-        Ok(offsets)
+        Ok(Some(offsets))
     }
 
     fn fetch(&mut self) -> anyhow::Result<()> {

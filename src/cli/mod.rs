@@ -23,18 +23,16 @@ const BAD_CONFIGURATION: u8 = 2;
 /// Runs what the command line says; without a command, serves.
 pub fn run() -> ExitCode {
     let arguments = Arguments::parse();
-    match arguments.command.unwrap_or_default() {
-        Command::Serve(serve) => serve::run(&serve),
-        command => finish(match command {
-            Command::Serve(_) => Ok(()),
-            Command::Topic(topic) => topic::run(topic),
-            Command::Group(group) => group::run(group),
-            Command::Produce(produce) => produce::run(&produce),
-            Command::Consume(consume) => consume::run(&consume),
-            Command::Plugin(plugin) => plugin::run(plugin),
-            Command::Config(config) => config::run(config),
-        }),
-    }
+    let Some(command) = arguments.command else { return serve::run(&arguments.serve) };
+    finish(match command {
+        Command::Serve(serve) => return serve::run(&serve),
+        Command::Topic(topic) => topic::run(topic),
+        Command::Group(group) => group::run(group),
+        Command::Produce(produce) => produce::run(&produce),
+        Command::Consume(consume) => consume::run(&consume),
+        Command::Plugin(plugin) => plugin::run(plugin),
+        Command::Config(config) => config::run(config),
+    })
 }
 
 fn finish(result: anyhow::Result<()>) -> ExitCode {

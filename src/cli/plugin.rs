@@ -30,6 +30,7 @@ fn list(http: &str, json: bool) -> anyhow::Result<()> {
         return Ok(writeln!(out, "{body}")?);
     }
     let plugins: Vec<PluginStatus> = serde_json::from_str(&body).context("read the answer")?;
+    let width = plugins.iter().map(|it| it.name.len()).max().unwrap_or(0);
     for plugin in plugins {
         let hook = plugin.hook.map_or("-".into(), |it| format!("{it:?}").to_lowercase());
         let state = format!("{:?}", plugin.state).to_lowercase();
@@ -38,7 +39,7 @@ fn list(http: &str, json: bool) -> anyhow::Result<()> {
         let sha256 = plugin.sha256.map_or("-".into(), |it| it.chars().take(12).collect::<String>());
         writeln!(
             out,
-            "{:<16} {hook:<12} {version:<10} {sha256:<13} {source:<9} {state}",
+            "{:<width$} {hook:<12} {version:<10} {sha256:<13} {source:<9} {state}",
             plugin.name
         )?;
         if let Some(error) = plugin.last_error {

@@ -67,7 +67,7 @@ fn create(
         CreateTopicsRequest::default().with_topics(vec![topic]).with_timeout_ms(TIMEOUT_MS);
     for topic in client.call(7, &request)?.topics {
         check(name, topic.error_code, topic.error_message.as_ref())?;
-        writeln!(stdout(), "{name}: {} partitions", topic.num_partitions)?;
+        writeln!(stdout(), "{name}: partitions: {}", topic.num_partitions)?;
     }
     Ok(())
 }
@@ -128,7 +128,7 @@ fn grow(client: &mut Client, name: &str, count: i32) -> anyhow::Result<()> {
         CreatePartitionsRequest::default().with_topics(vec![topic]).with_timeout_ms(TIMEOUT_MS);
     for result in client.call(3, &request)?.results {
         check(name, result.error_code, result.error_message.as_ref())?;
-        writeln!(stdout(), "{name}: {count} partitions")?;
+        writeln!(stdout(), "{name}: partitions: {count}")?;
     }
     Ok(())
 }

@@ -83,15 +83,12 @@ impl Flat<'_> {
 
     fn named(&mut self, named: &'static str, table: &DeTable<'_>) {
         for (key, value) in table {
-            match value.get_ref() {
-                DeValue::Table(inner) => {
-                    self.table("", Some(&(named, key.get_ref().to_string())), inner);
-                }
-                _ => {
-                    let place = self.place(key.span().start);
-                    let key = format!("{named}.{}", key.get_ref());
-                    self.problems.add(&place, &key, "must be a table, under one quoted name");
-                }
+            if let DeValue::Table(inner) = value.get_ref() {
+                self.table("", Some(&(named, key.get_ref().to_string())), inner);
+            } else {
+                let place = self.place(key.span().start);
+                let key = format!("{named}.{}", key.get_ref());
+                self.problems.add(&place, &key, "must be a table, under one quoted name");
             }
         }
     }
@@ -107,7 +104,11 @@ impl Flat<'_> {
         match text_of(value) {
             Some(value) => self.entries.push(Entry { place, scope: scope.cloned(), key, value }),
             None => {
-                self.problems.add(&place, &key, "takes text, a number, a boolean or a list of them")
+                self.problems.add(
+                    &place,
+                    &key,
+                    "takes text, a number, a boolean or a list of them",
+                );
             }
         }
     }

@@ -171,14 +171,12 @@ impl Loader {
 }
 
 fn insert(patterns: &mut Patterns, pattern: &str, entry: &Entry) {
-    let settings = match patterns.0.iter_mut().position(|it| it.pattern == pattern) {
-        Some(index) => patterns.0.get_mut(index),
-        None => {
-            patterns.0.push(Pattern { pattern: pattern.into(), settings: BTreeMap::new() });
-            patterns.0.last_mut()
-        }
-    };
-    if let Some(pattern) = settings {
+    let known = patterns.0.iter().position(|it| it.pattern == pattern);
+    let index = known.unwrap_or_else(|| {
+        patterns.0.push(Pattern { pattern: pattern.into(), settings: BTreeMap::new() });
+        patterns.0.len() - 1
+    });
+    if let Some(pattern) = patterns.0.get_mut(index) {
         pattern.settings.insert(entry.key.clone(), entry.value.clone());
     }
 }

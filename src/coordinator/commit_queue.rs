@@ -78,7 +78,9 @@ async fn release(
         {
             let _ = lose.send(());
         }
-        replies.into_iter().for_each(|reply| reply(result));
+        for reply in replies {
+            reply(result);
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use crate::{
 
 /// Why there is no such topic now. Whoever needs it tries again.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum InternalTopicError {
+pub enum InternalTopicError {
     #[error("create an internal topic")]
     Quorum(#[from] QuorumError),
     #[error("create an internal topic")]

@@ -103,7 +103,7 @@ impl Loaded {
 }
 
 /// Longest compilation that a load waits for. It cannot be interrupted; its result is cached for another try.
-const COMPILE_TIMEOUT: Duration = Duration::from_secs(180);
+const COMPILE_TIMEOUT: Duration = Duration::from_mins(3);
 
 /// The thread that loads.
 pub(super) struct Loader {

@@ -104,9 +104,8 @@ impl Why {
     }
 
     fn headers(&self) -> impl Iterator<Item = Header<'_>> {
-        self.0.iter().map(|(name, value)| Header {
-            name: name.as_bytes(),
-            value: Some(value.as_bytes()),
-        })
+        self.0
+            .iter()
+            .map(|(name, value)| Header { name: name.as_bytes(), value: Some(value.as_bytes()) })
     }
 }

@@ -16,8 +16,11 @@ pub(crate) struct Changed {
     pub(crate) key: Option<Vec<u8>>,
     pub(crate) value: Option<Vec<u8>>,
     /// `None`: the record's own.
-    pub(crate) headers: Option<Vec<(Vec<u8>, Option<Vec<u8>>)>>,
+    pub(crate) headers: Option<Vec<ChangedHeader>>,
 }
+
+/// Name and value of a header.
+type ChangedHeader = (Vec<u8>, Option<Vec<u8>>);
 
 impl From<Replacement> for Changed {
     fn from(it: Replacement) -> Self {
@@ -78,7 +81,7 @@ impl Edit {
                 RecordAction::Keep | RecordAction::Reject(_) => {}
                 RecordAction::Drop => *fate = Fate::Dropped,
                 RecordAction::Replace(replacement) => {
-                    *fate = Fate::Changed(fate.merge(replacement))
+                    *fate = Fate::Changed(fate.merge(replacement));
                 }
             }
         }

@@ -86,12 +86,11 @@ impl Forward<'_> {
         let (mine, others): (Vec<Part>, Vec<Part>) =
             parts.into_iter().partition(|it| it.target == here);
         let dropped = |index| is_dropped(self.route, index);
-        let appended = match mine.first() {
-            Some(part) => self.store(self.partition, part, &dropped).await?,
-            None => {
-                let kind = ControlType::Empty;
-                self.append_control(control_batch(&self.batch.header, kind, &[])).await?
-            }
+        let appended = if let Some(part) = mine.first() {
+            self.store(self.partition, part, &dropped).await?
+        } else {
+            let empty = control_batch(&self.batch.header, ControlType::Empty, &[]);
+            self.append_control(empty).await?
         };
         self.committed(appended.last_offset).await?;
         self.send_all(&others).await?;

@@ -181,11 +181,7 @@ impl Lane {
     }
 
     /// The producer sent it before: acknowledged when its stored copy is committed, its route followed to the end.
-    async fn again(
-        &self,
-        passage: &Passage,
-        stored: StoredBatch,
-    ) -> Result<Stored, ProduceError> {
+    async fn again(&self, passage: &Passage, stored: StoredBatch) -> Result<Stored, ProduceError> {
         if let Some(value) = &stored.route {
             let route = decode_route(value)?;
             let forward = self.forward(passage, &route, None);
@@ -254,9 +250,8 @@ impl Lane {
     ) -> Result<(), ProduceError> {
         let route = decode_route(stored.batch.route.as_deref().unwrap_or_default())?;
         let sent = BatchHeader { base_sequence: stored.batch.base_sequence, ..next.clone() };
-        let holds = |target| {
-            self.shared.holds_part(&self.topic_partition, target, producer_id, &sent)
-        };
+        let holds =
+            |target| self.shared.holds_part(&self.topic_partition, target, producer_id, &sent);
         if route.targets().all(holds) { Ok(()) } else { Err(ProduceError::Unfinished) }
     }
 }

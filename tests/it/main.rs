@@ -1,13 +1,17 @@
 //! One broker, asked over its sockets: a module for each API and each promise. One binary, because linking a broker
 //! with its plugins is most of the waiting.
 
+mod acks_zero;
 mod alerts;
 mod api_versions;
+mod assignor;
 mod crash;
+mod documents;
 mod hostile_frames;
 mod partitioner;
 mod plugin_check;
 mod plugin_failures;
+mod plugin_reload;
 mod start_and_stop;
 mod support;
 mod transform;

@@ -1,3 +1,5 @@
+//! Counting, folding, firing and ending alerts, by requests and replayed records.
+
 use super::*;
 use crate::alert::Severity;
 

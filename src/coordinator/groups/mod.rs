@@ -10,7 +10,6 @@ mod requests;
 mod watch;
 
 pub use coordinator::GroupCoordinator;
-pub use offsets_topic::OffsetsTopicError;
 
 #[cfg(test)]
 mod tests;

@@ -3,11 +3,12 @@
 use tokio::sync::{mpsc, oneshot};
 
 use super::{
-    GroupCoordinator, OffsetsTopicError,
+    GroupCoordinator,
     event::{Answer, Fetched, GroupEvent, Results},
 };
 use crate::{
     base::{BrokerId, GroupId, TopicPartition},
+    coordinator::InternalTopicError,
     group::{
         CommitOffsets, DescribedGroup, GroupError, ListedGroup,
         classic::{HeartbeatRequest, JoinRequest, Joined, LeavingMember, SyncRequest, Synced},
@@ -21,7 +22,7 @@ impl GroupCoordinator {
     pub async fn coordinator_of(
         &self,
         group_id: &GroupId,
-    ) -> Result<Option<BrokerId>, OffsetsTopicError> {
+    ) -> Result<Option<BrokerId>, InternalTopicError> {
         let topic = self.ensure_offsets_topic().await?;
         let count = topic.partitions.len() as i32;
         if count == 0 {

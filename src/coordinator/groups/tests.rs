@@ -245,5 +245,7 @@ async fn create_topic(node: &Node) {
         Ok::<_, Infallible>(create_topics(image, defaults, &plugins, std::slice::from_ref(&topic)))
     });
     let Ok(results) = created.await.unwrap();
-    results.into_iter().for_each(|it| drop(it.unwrap()));
+    for result in results {
+        result.unwrap();
+    }
 }

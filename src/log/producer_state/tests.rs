@@ -1,3 +1,5 @@
+//! Sequences and epochs of producers: what follows, what is a duplicate, what is refused.
+
 use super::*;
 use crate::{base::LeaderEpoch, wire::record_batch::Attributes};
 

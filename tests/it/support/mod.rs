@@ -15,11 +15,12 @@ use std::{
 
 pub(crate) use broker::Broker;
 pub(crate) use client::{Client, Sent, frame_of};
+pub(crate) use operator::sha256;
 pub(crate) use producer::{KeyValue, Session, TIMESTAMP_MS, batch, compressed, with_headers};
 pub(crate) use samples::sample_body;
 
 /// Long enough on a busy machine; a test that takes it has failed.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Asks until there is an answer.
 ///

@@ -1,3 +1,5 @@
+//! What records raise: titles, traces over many records, labels and fingerprints.
+
 use super::*;
 
 /// What the records raise, one partition's, in order.

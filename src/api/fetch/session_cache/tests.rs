@@ -1,3 +1,5 @@
+//! Which sessions live, which are evicted, and what an incremental fetch leaves out.
+
 use bytes::Bytes;
 
 use super::*;

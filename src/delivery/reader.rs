@@ -1,0 +1,81 @@
+//! Reads committed updates of `__klamm_alerts`, waiting for more as a consumer does.
+
+use std::{sync::Arc, time::Duration};
+
+use crate::{
+    alert::AlertRecord,
+    base::{Offset, TopicPartition},
+    controller::ALERTS_TOPIC,
+    replica::{FetchParams, FetchPartition, Isolation, ReplicaManager},
+    wire::record_batch::split,
+};
+
+/// Bytes of one read.
+const READ_BYTES: usize = 1024 * 1024;
+
+/// The partition that all alerts are in.
+pub(super) fn alerts_partition() -> TopicPartition {
+    TopicPartition::new(ALERTS_TOPIC, 0)
+}
+
+/// A position in the log of alerts.
+pub(super) struct Reader {
+    replicas: Arc<ReplicaManager>,
+    decompressed_max_bytes: usize,
+    pub(super) next: Offset,
+}
+
+/// Updates in order, and where the log goes on behind them.
+pub(super) struct Updates {
+    pub(super) updates: Vec<AlertRecord>,
+    pub(super) next: Offset,
+}
+
+impl Reader {
+    pub(super) fn new(replicas: Arc<ReplicaManager>, decompressed_max_bytes: usize) -> Self {
+        Self { replicas, decompressed_max_bytes, next: Offset(0) }
+    }
+
+    /// The next updates; empty after `wait`, or when there is no such topic (yet).
+    pub(super) async fn read(&self, wait: Duration) -> Updates {
+        let partition = FetchPartition {
+            topic_partition: alerts_partition(),
+            fetch_offset: self.next,
+            max_bytes: READ_BYTES,
+            current_leader_epoch: None,
+            last_fetched_epoch: None,
+        };
+        let params = FetchParams {
+            max_wait: wait,
+            min_bytes: 1,
+            max_bytes: READ_BYTES,
+            isolation: Isolation::ReadCommitted,
+            partitions: vec![partition],
+        };
+        let fetched = self.replicas.fetch(params).await.pop().map(|it| it.result);
+        if let Some(Ok(data)) = fetched {
+            return self.updates(data.records);
+        }
+        // Without a topic the fetch returns at once.
+        tokio::time::sleep(wait).await;
+        Updates { updates: Vec::new(), next: self.next }
+    }
+
+    fn updates(&self, records: bytes::Bytes) -> Updates {
+        let mut found = Updates { updates: Vec::new(), next: self.next };
+        let batches = split(records).unwrap_or_default();
+        for batch in batches {
+            found.next = batch.header.last_offset() + 1;
+            if batch.header.attributes.is_control() {
+                continue;
+            }
+            let Ok(decoded) = batch.decode(self.decompressed_max_bytes) else {
+                tracing::warn!("a batch of __klamm_alerts cannot be read, and is passed over");
+                continue;
+            };
+            let values = decoded.records().filter_map(|it| it.value());
+            found.updates.extend(values.filter_map(|it| serde_json::from_slice(it).ok()));
+        }
+        found
+    }
+}

@@ -1,0 +1,129 @@
+//! Delivers to one sink: reads, posts, remembers how far it came.
+
+use std::time::Duration;
+
+use super::{
+    DeliveryRooms,
+    http_post::PostError,
+    reader::{Reader, Updates, alerts_partition},
+    sink::Sink,
+};
+use crate::{
+    base::{GroupId, Offset},
+    group::OffsetToCommit,
+    telemetry,
+};
+
+/// How long a read waits for an update.
+const READ_WAIT: Duration = Duration::from_secs(1);
+/// How often a sink that forgets is reminded.
+const REMIND_INTERVAL: Duration = Duration::from_mins(1);
+const BACKOFF_MIN: Duration = Duration::from_secs(1);
+const BACKOFF_MAX: Duration = Duration::from_secs(30);
+
+pub(super) struct Worker {
+    rooms: DeliveryRooms,
+    name: String,
+    group: GroupId,
+    sink: Sink,
+    reader: Reader,
+}
+
+impl Worker {
+    pub(super) fn new(rooms: DeliveryRooms, name: &str, sink: Sink) -> Self {
+        let max_bytes = rooms.config.log.decompressed_max_bytes;
+        Self {
+            reader: Reader::new(rooms.replicas.clone(), max_bytes),
+            group: GroupId::from(format!("klamm.delivery.{name}").as_str()),
+            name: name.to_owned(),
+            rooms,
+            sink,
+        }
+    }
+
+    pub(super) async fn run(mut self) {
+        self.wait_for_topic().await;
+        let delivered = self.delivered().await;
+        self.recall(delivered).await;
+        let mut reminded_at = telemetry::now();
+        self.remind().await;
+        loop {
+            let updates = self.reader.read(READ_WAIT).await;
+            if updates.next > self.reader.next {
+                self.deliver(updates).await;
+            }
+            let now = telemetry::now();
+            if now.since(reminded_at) >= REMIND_INTERVAL.as_millis() as u64 {
+                reminded_at = now;
+                self.remind().await;
+            }
+        }
+    }
+
+    /// Asking for the sink's progress makes `__consumer_offsets`, which a node without alerts can do without.
+    async fn wait_for_topic(&self) {
+        while self.rooms.replicas.leader(&alerts_partition(), None).is_err() {
+            tokio::time::sleep(READ_WAIT).await;
+        }
+    }
+
+    /// The offset before which everything was delivered.
+    async fn delivered(&self) -> Offset {
+        loop {
+            match self.rooms.groups.committed(&self.group, &alerts_partition()).await {
+                Ok(committed) => return committed.map_or(Offset(0), |it| it.offset),
+                Err(error) => {
+                    tracing::warn!(sink = self.name, %error, "read how far alerts were delivered");
+                    tokio::time::sleep(BACKOFF_MIN).await;
+                }
+            }
+        }
+    }
+
+    /// Reads what was delivered before, so that the sink knows what fires.
+    async fn recall(&mut self, delivered: Offset) {
+        while self.reader.next < delivered {
+            let read = self.reader.read(READ_WAIT).await;
+            if read.next == self.reader.next {
+                // The log ends before the progress: it was made again.
+                return;
+            }
+            read.updates.iter().for_each(|it| self.sink.recall(it));
+            self.reader.next = read.next;
+        }
+    }
+
+    /// Posts until the sink takes the updates, then remembers it.
+    async fn deliver(&mut self, read: Updates) {
+        let mut backoff = BACKOFF_MIN;
+        while let Err(error) = self.sink.deliver(&read.updates, telemetry::now()).await {
+            self.pause(&error, &mut backoff).await;
+        }
+        self.reader.next = read.next;
+        let (topic_id, leader_epoch) = (None, None);
+        let progress = OffsetToCommit {
+            topic_partition: alerts_partition(),
+            topic_id,
+            offset: read.next,
+            leader_epoch,
+            metadata: "".into(),
+        };
+        if let Err(error) = self.rooms.groups.commit_offsets(&self.group, vec![progress]).await {
+            // After a restart these updates are posted once more.
+            tracing::warn!(sink = self.name, %error, "store how far alerts were delivered");
+        }
+    }
+
+    async fn remind(&mut self) {
+        if let Err(error) = self.sink.remind(telemetry::now()).await {
+            tracing::warn!(sink = self.name, %error, "remind the sink of alerts");
+        }
+    }
+
+    async fn pause(&self, error: &PostError, backoff: &mut Duration) {
+        let cause = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
+        tracing::warn!(sink = self.name, %error, cause, "deliver alerts; trying again");
+        tokio::time::sleep(*backoff).await;
+        *backoff = (*backoff * 2).min(BACKOFF_MAX);
+    }
+}
