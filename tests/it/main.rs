@@ -4,12 +4,14 @@
 mod acks_zero;
 mod alerts;
 mod api_versions;
+mod assignor;
 mod crash;
 mod documents;
 mod hostile_frames;
 mod partitioner;
 mod plugin_check;
 mod plugin_failures;
+mod plugin_reload;
 mod start_and_stop;
 mod support;
 mod transform;

@@ -97,3 +97,8 @@ const BY_FIRST_LETTER: &str = r#"
 pub(crate) fn hostile_transform(body: &str) -> Vec<u8> {
     Text::good(HookKind::Transform).later(body).wasm()
 }
+
+/// A transform that never ends `configure`.
+pub(crate) fn loops_in_configure() -> Vec<u8> {
+    Text::good(HookKind::Transform).configure("(call $loop) unreachable").wasm()
+}

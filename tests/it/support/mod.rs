@@ -15,6 +15,7 @@ use std::{
 
 pub(crate) use broker::Broker;
 pub(crate) use client::{Client, Sent, frame_of};
+pub(crate) use operator::sha256;
 pub(crate) use producer::{KeyValue, Session, TIMESTAMP_MS, batch, compressed, with_headers};
 pub(crate) use samples::sample_body;
 
