@@ -234,7 +234,8 @@ fn every_record_is_in_its_target_once_and_in_order_whenever_the_node_is_killed()
         dir: cache.path().join("none"),
         ..Config::default().plugin
     };
-    let host = PluginHost::start(&plugins, &[], cache.path().to_owned(), &Metrics::default());
+    let metrics = Metrics::default();
+    let host = PluginHost::start(&plugins, &[], cache.path().to_owned(), &metrics);
     let host = runtime.block_on(host).unwrap();
     let config = ProptestConfig { cases: 48, failure_persistence: None, ..Default::default() };
     let mut runner = proptest::test_runner::TestRunner::new(config);
