@@ -11,6 +11,7 @@ mod world;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "The repository's own commands")]
@@ -36,13 +37,17 @@ enum Command {
     },
 }
 
-fn main() -> Result<()> {
+fn main() -> Result<ExitCode> {
+    if guests::rustc_wrapper::is_called() {
+        return guests::rustc_wrapper::compile(root());
+    }
     match Arguments::parse().command {
         Command::Bindings { check: false } => bindings::write(root()),
         Command::Bindings { check: true } => bindings::check(root()),
         Command::Component { core, out } => component::convert(&core, &out),
         Command::Guests { command } => guests::run(root(), command),
-    }
+    }?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// The repository's root: xtask's own folder lies in it.

@@ -5,6 +5,7 @@
 
 mod guest;
 mod record;
+pub(crate) mod rustc_wrapper;
 mod sources;
 mod toolchain;
 

@@ -5,6 +5,7 @@
 //! has no WASI by construction, so a guest cannot import by accident what no plugin is granted.
 
 use super::guest::Guest;
+use super::rustc_wrapper;
 use anyhow::{Context, Result, bail, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -68,6 +69,7 @@ impl Toolchain {
         let mut cargo = self.cargo();
         cargo.current_dir(&guest.folder);
         cargo.env("CARGO_TARGET_DIR", &target).env("CARGO_ENCODED_RUSTFLAGS", rustflags(root)?);
+        rustc_wrapper::wrap(&mut cargo, root, guest)?;
         run(&mut cargo).with_context(|| format!("compile {}", guest.name))?;
         Ok(target
             .join(TARGET)

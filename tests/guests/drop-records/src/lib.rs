@@ -31,3 +31,19 @@ impl Transform for DropRecords {
 }
 
 klamm_plugin::transform!(DropRecords);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use klamm_plugin::transform::Columns;
+
+    #[test]
+    fn what_begins_with_the_mark_is_dropped() {
+        // Two values and a null: no key, offset and length of the value, no time.
+        let index = [0, -1, 0, 6, 0, 0, -1, 6, 6, 0, 0, -1, 0, -1, 0];
+        let columns =
+            Columns { count: 3, data: b"drop 1keep 2", index: &index, ..Columns::default() };
+        let output = DropRecords.process(&Batch::new(columns).unwrap()).unwrap();
+        assert_eq!(output.flatten(3).unwrap().actions, [1, 0, 0]);
+    }
+}
