@@ -18,7 +18,12 @@ const WAITING_MAX: usize = 1_024;
 pub enum Notice {
     Verdict(Evaluated),
     /// A plugin is about to see records of a source, from this offset on.
-    Begin { source: TopicPartition, plugin: PluginName, from: Offset, done: oneshot::Sender<()> },
+    Begin {
+        source: TopicPartition,
+        plugin: PluginName,
+        from: Offset,
+        done: oneshot::Sender<()>,
+    },
 }
 
 /// Hands verdicts to the alert coordinator.

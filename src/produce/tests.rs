@@ -82,9 +82,7 @@ impl Node {
         };
         let parts = forward.split().unwrap();
         let record = control_batch(&batch.header, ControlType::Route, &route.encode());
-        forward
-            .check_can_be_finished(batch.header.producer_id.unwrap(), &record, &parts)
-            .unwrap();
+        forward.check_can_be_finished(batch.header.producer_id.unwrap(), &record, &parts).unwrap();
         forward.append_control(record).await.unwrap();
         forward.send_all(&parts[..parts_stored.min(parts.len())]).await.unwrap();
         parts.len()
@@ -230,10 +228,8 @@ async fn run(plugins: &Arc<PluginHost>, steps: &[Step]) {
 fn every_record_is_in_its_target_once_and_in_order_whenever_the_node_is_killed() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let cache = tempfile::tempdir().unwrap();
-    let plugins = crate::config::PluginConfig {
-        dir: cache.path().join("none"),
-        ..Config::default().plugin
-    };
+    let plugins =
+        crate::config::PluginConfig { dir: cache.path().join("none"), ..Config::default().plugin };
     let metrics = Metrics::default();
     let host = PluginHost::start(&plugins, &[], cache.path().to_owned(), &metrics);
     let host = runtime.block_on(host).unwrap();

@@ -5,15 +5,15 @@ use std::{collections::BTreeSet, fs};
 use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
 use kafka_protocol::{
     messages::{
-        ConsumerProtocolAssignment, ConsumerProtocolSubscription, JoinGroupRequest,
-        JoinGroupResponse, LeaveGroupRequest, SyncGroupRequest, SyncGroupResponse,
-        join_group_request::JoinGroupRequestProtocol, leave_group_request::MemberIdentity,
-        sync_group_request::SyncGroupRequestAssignment,
+        ConsumerProtocolAssignment, ConsumerProtocolSubscription, FindCoordinatorRequest,
+        HeartbeatRequest, JoinGroupRequest, JoinGroupResponse, LeaveGroupRequest, SyncGroupRequest,
+        SyncGroupResponse, join_group_request::JoinGroupRequestProtocol,
+        leave_group_request::MemberIdentity, sync_group_request::SyncGroupRequestAssignment,
     },
     protocol::{Decodable, Encodable, StrBytes},
 };
 
-use crate::support::{Broker, Client, Sent};
+use crate::support::{Broker, Client, Sent, eventually};
 
 const GROUP: &str = "billing";
 
@@ -54,8 +54,8 @@ impl Member {
             .with_metadata(subscription());
         let request = JoinGroupRequest::default()
             .with_group_id(text(GROUP).into())
-            .with_session_timeout_ms(30_000)
-            .with_rebalance_timeout_ms(30_000)
+            .with_session_timeout_ms(300_000)
+            .with_rebalance_timeout_ms(300_000)
             .with_member_id(text(&self.id))
             .with_protocol_type(text(self.protocol_type))
             .with_protocols(vec![protocol]);
@@ -92,6 +92,20 @@ impl Member {
         let response: SyncGroupResponse = self.client.receive(sent);
         assert_eq!(response.error_code, 0);
         self.owned = partitions(response.assignment);
+    }
+
+    /// Waits until the coordinator asks it to join again.
+    #[track_caller]
+    fn wait_for_rebalance(&mut self) {
+        const REBALANCE_IN_PROGRESS: i16 = 27;
+        let request = HeartbeatRequest::default()
+            .with_group_id(text(GROUP).into())
+            .with_generation_id(self.generation)
+            .with_member_id(text(&self.id));
+        eventually("the group rebalances", || {
+            let code = self.client.call(3, &request).error_code;
+            (code == REBALANCE_IN_PROGRESS).then_some(())
+        });
     }
 
     #[track_caller]
@@ -145,11 +159,26 @@ fn rebalance(members: &mut [Member]) {
     }
 }
 
+/// Waits until the node coordinates the group: whoever asks first makes the topic of offsets.
+#[track_caller]
+fn wait_for_coordinator(client: &mut Client) {
+    const COORDINATOR_LOAD_IN_PROGRESS: i16 = 14;
+    const COORDINATOR_NOT_AVAILABLE: i16 = 15;
+    eventually("the group has a coordinator", || {
+        client.call(3, &FindCoordinatorRequest::default().with_key(text(GROUP)));
+        let heartbeat = HeartbeatRequest::default().with_group_id(text(GROUP).into());
+        let code = client.call(3, &heartbeat).error_code;
+        let is_early = [COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE].contains(&code);
+        (!is_early).then_some(())
+    });
+}
+
 /// A group of three under an assignor, after its first rebalance; sorted by member id.
 fn group(broker: &Broker, assignor: &str, protocol: &'static str) -> Vec<Member> {
     let mut client = broker.client();
     client.create_topic("t", 12, &[]);
     client.set_group_config(GROUP, "klamm.assignor", assignor);
+    wait_for_coordinator(&mut client);
     let mut members: Vec<_> = (0..3).map(|_| Member::new(broker, protocol)).collect();
     rebalance(&mut members);
     members.sort_by(|a, b| a.id.cmp(&b.id));
@@ -236,13 +265,15 @@ fn a_group_of_another_protocol_is_left_alone() {
 fn a_custom_assignor_takes_effect_at_the_next_rebalance() {
     let broker = start();
     let mut members = group(&broker, "range", "range");
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/assignor-by-lag/assignor-by-lag.wasm");
+    let path =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/examples/assignor-by-lag/assignor-by-lag.wasm");
     broker.load_plugin("by-lag", &fs::read(path).unwrap());
     let mut client = broker.client();
     // All lag is in one partition: who gets it gets little else.
     let session = crate::support::Session::new(&mut client);
     client.must_produce("t", 3, session.batch(0, &[(None, Some("a")); 500]));
     client.set_group_config(GROUP, "klamm.assignor", "by-lag");
+    members[0].wait_for_rebalance();
     rebalance(&mut members);
     let after = owned(&members);
     assert_all_of_12(&after);

@@ -16,9 +16,7 @@ use tokio::{sync::mpsc, task::JoinHandle};
 
 use self::desk::Desk;
 use super::{GroupCoordinator, Notice};
-use crate::{
-    config::Config, plugin::PluginHost, quorum::Quorum, replica::ReplicaManager,
-};
+use crate::{config::Config, plugin::PluginHost, quorum::Quorum, replica::ReplicaManager};
 
 /// What the alert coordinator works with.
 #[derive(Clone)]
