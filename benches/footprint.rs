@@ -1,7 +1,7 @@
 //! What does an idle node cost, and how long until it serves: cold and warm, without and with partitions?
 //!
-//! `cargo bench --bench footprint` measures; `PARTITIONS=5000 cargo bench …` changes the input. `cargo test` runs the same
-//! code once on a small input, so that it cannot rot.
+//! `cargo bench --bench footprint` measures; `PARTITIONS=5000 cargo bench …` changes the input, and `KLAMM_BIN=FILE` measures
+//! another binary. `cargo test` runs the same code once on a small input, so that it cannot rot.
 //!
 //! Cold is a first start: nothing compiled, no data. It does not show the page cache's part: the binary itself is warm.
 //! Compare two commits on one machine; the times of a shared machine say nothing by themselves.
@@ -47,6 +47,10 @@ fn parameter(name: &str, default: usize) -> usize {
     env::var(name).map_or(default, |text| text.parse().expect("a number"))
 }
 
+fn binary() -> String {
+    env::var("KLAMM_BIN").unwrap_or_else(|_| env!("CARGO_BIN_EXE_klamm").to_owned())
+}
+
 /// A node in a process of its own.
 struct Node {
     process: Child,
@@ -57,7 +61,7 @@ struct Node {
 impl Node {
     fn start(folder: &Path) -> Self {
         let started = Instant::now();
-        let mut process = Command::new(env!("CARGO_BIN_EXE_klamm"))
+        let mut process = Command::new(binary())
             .current_dir(folder)
             .args(["serve", "--set", "listeners=PLAINTEXT://127.0.0.1:0"])
             .args(["--set", "klamm.http.listen=127.0.0.1:0"])
@@ -79,7 +83,7 @@ impl Node {
     }
 
     fn create_topic(&self, partitions: usize) {
-        let status = Command::new(env!("CARGO_BIN_EXE_klamm"))
+        let status = Command::new(binary())
             .args(["topic", "create", "footprint", "--partitions", &partitions.to_string()])
             .args(["--bootstrap", &self.kafka])
             .stdout(Stdio::null())
