@@ -68,6 +68,7 @@ impl Node {
         let (publish, published) = start_publishing(&quorum, &replicas, &produce, &stop_rooms);
         let mut background = vec![publish];
         published.reached(quorum.image().version, Duration::from_mins(10)).await;
+        produce.resume();
 
         let groups = GroupCoordinator::start(
             config.clone(),

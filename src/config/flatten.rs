@@ -22,13 +22,13 @@ const NAMED: &[&str] = &["klamm.topics", "klamm.groups", "klamm.alert.sinks"];
 
 /// Reads a file's text. `file` is how places name it.
 pub(super) fn flatten_file(file: &str, text: &str, problems: &mut Problems) -> Vec<Entry> {
-    let mut flat = Flat { file, text, entries: Vec::new(), problems };
-    match DeTable::parse(text) {
-        Ok(table) => flat.table("", None, table.get_ref()),
-        Err(error) => {
-            let place = flat.place(error.span().map_or(0, |it| it.start));
-            flat.problems.add(&place, "", error.message());
-        }
+    let line_ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at);
+    let line_ends = line_ends.collect();
+    let mut flat = Flat { file, text, line_ends, entries: Vec::new(), problems };
+    let (table, errors) = DeTable::parse_recoverable(text);
+    flat.table("", None, table.get_ref());
+    for error in errors {
+        flat.no_toml(&error);
     }
     flat.entries
 }
@@ -55,14 +55,36 @@ pub(super) fn flatten_set(argument: &str, problems: &mut Problems) -> Vec<Entry>
 struct Flat<'a> {
     file: &'a str,
     text: &'a str,
+    /// Where the lines of `text` end, in rising order.
+    line_ends: Vec<usize>,
     entries: Vec<Entry>,
     problems: &'a mut Problems,
 }
 
-impl Flat<'_> {
+impl<'a> Flat<'a> {
     fn place(&self, at: usize) -> String {
-        let line = self.text.as_bytes().iter().take(at).filter(|&&byte| byte == b'\n').count() + 1;
+        let line = self.line_ends.partition_point(|&end| end < at) + 1;
         format!("{}:{line}", self.file)
+    }
+
+    /// A duplicate key is the one mistake of TOML that is a setting's; its key is told as any other's.
+    fn no_toml(&mut self, error: &toml::de::Error) {
+        let span = error.span().unwrap_or_default();
+        let place = self.place(span.start);
+        let key = match error.message() {
+            "duplicate key" => self.key_of_line(span.start),
+            _ => "",
+        };
+        self.problems.add(&place, key, error.message());
+    }
+
+    fn key_of_line(&self, at: usize) -> &'a str {
+        let line = self.line_ends.partition_point(|&end| end < at);
+        let start =
+            line.checked_sub(1).and_then(|it| self.line_ends.get(it)).map_or(0, |it| it + 1);
+        let text: &'a str = self.text;
+        let line = text.get(start..).and_then(|it| it.lines().next()).unwrap_or_default();
+        line.split('=').next().unwrap_or_default().trim()
     }
 
     fn table(&mut self, prefix: &str, scope: Option<&(&'static str, String)>, table: &DeTable<'_>) {

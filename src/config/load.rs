@@ -1,6 +1,11 @@
 //! A node's settings from its file and `--set`, or everything that is wrong with them.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{
+    collections::BTreeMap,
+    fs::File,
+    io::{self, Read},
+    path::Path,
+};
 
 use super::{
     Config, Pattern, Patterns, Problems, SinkConfig, SinkKind,
@@ -9,6 +14,9 @@ use super::{
     settings::{MEANINGLESS, NOT_SERVED, SETTINGS},
     topic,
 };
+
+/// Far more than any configuration; what is larger is some other file.
+const FILE_MAX_BYTES: u64 = 4 * 1024 * 1024;
 
 /// A checked configuration, and what to warn of once logging is set up.
 #[derive(Debug)]
@@ -29,7 +37,7 @@ impl Config {
         let mut entries = Vec::new();
         if let Some(file) = file {
             let name = file.display().to_string();
-            match std::fs::read_to_string(file) {
+            match read_text(file) {
                 Ok(text) => entries = flatten_file(&name, &text, &mut problems),
                 Err(error) => problems.add(&name, "", format_args!("cannot be read: {error}")),
             }
@@ -53,6 +61,16 @@ impl Config {
         }
         loader.finish()
     }
+}
+
+/// Reads at most [`FILE_MAX_BYTES`], whatever `file` is: a pipe is a file too, and so is `/dev/zero`.
+fn read_text(file: &Path) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    File::open(file)?.take(FILE_MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > FILE_MAX_BYTES {
+        return Err(io::Error::other(format!("it has more than {FILE_MAX_BYTES} bytes")));
+    }
+    String::from_utf8(bytes).map_err(|_| io::Error::other("it is no UTF-8 text"))
 }
 
 struct Loader {
@@ -131,6 +149,7 @@ impl Loader {
             }
         }
         self.contradictions();
+        self.problems.sort();
         if self.problems.0.is_empty() {
             Ok(Loaded { config: self.config, meaningless: self.meaningless })
         } else {
@@ -205,12 +224,61 @@ mod tests {
         let problems = load(text).unwrap_err().to_string();
         for want in [
             "k.toml:1: num.partition: is no setting; did you mean `num.partitions`?",
-            "k.toml:2: node.id: `one` is not a whole number",
+            "k.toml:2: node.id: `one` is not a whole number from -2147483648 to 2147483647",
             "k.toml:4: klamm.groups.\"a*\".assignor: is no setting; did you mean `klamm.assignor`?",
             "needs a `type`: alertmanager, webhook or log",
         ] {
             assert!(problems.contains(want), "{want}\nin\n{problems}");
         }
+    }
+
+    #[test]
+    fn problems_stand_in_the_order_of_the_file() {
+        let text = "num.io = 3\nzzz = 1\naaa = 2\n\n\n\n\n\n\nnode.id = -1\nbbb = 1";
+        let problems = load(text).unwrap_err();
+        let places: Vec<&str> = problems.0.iter().map(|it| it.place.as_str()).collect();
+        assert_eq!(places, ["k.toml:1", "k.toml:2", "k.toml:3", "k.toml:10", "k.toml:11"]);
+    }
+
+    #[test]
+    fn a_line_that_is_no_toml_hides_no_other_problem() {
+        let text = "a = = 3\nnum.partition = 3\nlog.dirs = \"a\"\nlog.dirs = \"b\"\nbad";
+        let problems = load(text).unwrap_err().to_string();
+        for want in [
+            "k.toml:1: ",
+            "k.toml:2: num.partition: ",
+            "k.toml:4: log.dirs: duplicate key",
+            "k.toml:5: ",
+        ] {
+            assert!(problems.contains(want), "{want}\nin\n{problems}");
+        }
+    }
+
+    #[test]
+    fn a_number_outside_its_range_is_refused() {
+        for text in [
+            "klamm.plugin.memory.max.bytes = 4294967297",
+            "klamm.plugin.memory.max.bytes = 1",
+            "klamm.plugin.threads = 18446744073709551615",
+            "num.partitions = 0",
+            "num.partitions = 2147483647",
+            "offsets.topic.num.partitions = 10001",
+        ] {
+            assert!(load(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_no_configuration_is_refused_before_it_is_read_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("k.toml");
+        let sparse = File::create(&file).unwrap();
+        sparse.set_len(1 << 40).unwrap();
+        let refused = |path: &Path| Config::load(Some(path), &[]).unwrap_err().to_string();
+        assert!(refused(&file).contains("cannot be read: it has more than"));
+        std::fs::write(&file, b"a = \xff").unwrap();
+        assert!(refused(&file).contains("cannot be read: it is no UTF-8 text"));
+        assert!(refused(folder.path()).contains("cannot be read: "));
     }
 
     #[test]

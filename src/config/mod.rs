@@ -187,7 +187,7 @@ impl Default for Config {
                 security_protocol_map: Vec::new(),
                 request_max_bytes: 100 * 1024 * 1024,
                 connections_max_idle_ms: 600_000,
-                max_connections: usize::MAX,
+                max_connections: i32::MAX as usize,
                 http_listen: "127.0.0.1:9644".into(),
                 request_inflight_max_bytes: 256 * 1024 * 1024,
             },

@@ -35,3 +35,38 @@ const PATTERNS: &str = "
 # type = \"alertmanager\"
 # url = \"http://127.0.0.1:9093\"
 ";
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::{SETTINGS, print_defaults};
+    use crate::config::Config;
+
+    #[test]
+    fn what_is_printed_is_a_configuration_and_each_line_of_it_can_be_taken_into_use() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let printed = print_defaults();
+        fs::write(file.path(), &printed).unwrap();
+        Config::load(Some(file.path()), &[]).unwrap();
+
+        let used: Vec<&str> = printed.lines().map(uncommented).collect();
+        fs::write(file.path(), used.join("\n")).unwrap();
+        let config = Config::load(Some(file.path()), &[]).unwrap().config;
+        assert_eq!(config.alert.sinks.len(), 1);
+        for setting in SETTINGS {
+            assert_eq!(
+                (setting.show)(&config),
+                (setting.show)(&Config::default()),
+                "{}",
+                setting.key
+            );
+        }
+    }
+
+    /// Without its `# `, where TOML stands behind it and not a sentence.
+    fn uncommented(line: &str) -> &str {
+        let bare = line.strip_prefix("# ").unwrap_or(line);
+        if toml::from_str::<toml::Table>(bare).is_ok() { bare } else { line }
+    }
+}

@@ -12,11 +12,23 @@ pub struct Problem {
     pub reason: String,
 }
 
+impl Problem {
+    fn line(&self) -> usize {
+        let line = self.place.rsplit_once(':').and_then(|(_, line)| line.parse().ok());
+        line.unwrap_or(usize::MAX)
+    }
+}
+
 /// The problems of a configuration, in the order of the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Problems(pub Vec<Problem>);
 
 impl Problems {
+    /// Into the order of the file, where `--set` comes last; what has no line keeps its place among its like.
+    pub(super) fn sort(&mut self) {
+        self.0.sort_by_key(Problem::line);
+    }
+
     pub fn add(&mut self, place: &str, key: &str, reason: impl fmt::Display) {
         self.0.push(Problem { place: place.into(), key: key.into(), reason: reason.to_string() });
     }
@@ -41,10 +53,16 @@ impl std::error::Error for Problems {}
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     candidates
         .into_iter()
-        .map(|candidate| (distance(word, candidate), candidate))
+        .map(|candidate| (difference(word, candidate), candidate))
         .filter(|&(distance, candidate)| distance <= candidate.len().div_ceil(3))
         .min()
         .map(|(_, candidate)| candidate)
+}
+
+/// A name without its beginning is as near as a slip of the finger.
+fn difference(word: &str, name: &str) -> usize {
+    let end = name.strip_suffix(word).is_some_and(|it| it.ends_with('.'));
+    if end && !word.is_empty() { 1 } else { distance(word, name) }
 }
 
 /// Levenshtein's edit distance of two short texts; long ones are cut.
@@ -75,6 +93,7 @@ mod tests {
         let known = ["num.partitions", "node.id", "log.dirs"];
         assert_eq!(nearest("num.partition", known), Some("num.partitions"));
         assert_eq!(nearest("log.dir", known), Some("log.dirs"));
+        assert_eq!(nearest("dirs", known), Some("log.dirs"));
         assert_eq!(nearest("zookeeper.connect", known), None);
     }
 }

@@ -1,4 +1,9 @@
-//! The table of a node's settings: name, meaning, where its value lives, and its lowest value.
+//! The table of a node's settings: name, meaning, where its value lives, and its range.
+
+use std::{
+    fmt::Display,
+    ops::{Bound, RangeBounds},
+};
 
 use super::{Config, value::Value};
 
@@ -39,22 +44,34 @@ macro_rules! setting {
             show: |config| config.$($field).+.show(),
         }
     };
-    ($key:literal, $($field:ident).+ >= $min:literal, $doc:literal) => {
+    ($key:literal, $($field:ident).+ in $range:expr, $doc:literal) => {
         Setting {
             key: $key,
             doc: $doc,
             read: |config, text| {
-                let value = Value::read(text)?;
-                if value < $min {
-                    return Err(format!("{value} is below {}", $min));
-                }
-                config.$($field).+ = value;
+                config.$($field).+ = within(Value::read(text)?, &$range)?;
                 Ok(())
             },
             show: |config| config.$($field).+.show(),
         }
     };
 }
+
+/// Refuses a value outside `range`, and says which end of it was missed.
+fn within<T: PartialOrd + Display>(value: T, range: &impl RangeBounds<T>) -> Result<T, String> {
+    match (range.start_bound(), range.end_bound()) {
+        (Bound::Included(min), _) if value < *min => Err(format!("{value} is below {min}")),
+        (_, Bound::Included(max)) if value > *max => Err(format!("{value} is above {max}")),
+        _ => Ok(value),
+    }
+}
+
+/// What one request may make, as in Kafka; more would be refused when the topic is made.
+const PARTITIONS_MAX: i32 = 10_000;
+/// A 32-bit guest has no more.
+const PLUGIN_MEMORY_MAX_BYTES: usize = 1 << 32;
+/// The instances of each thread reserve 68 GiB of addresses, of 128 TiB.
+const PLUGIN_THREADS_MAX: usize = 256;
 
 /// Every setting, in the order in which `klamm config --print-defaults` shows them.
 pub const SETTINGS: &[Setting] = &[
@@ -97,22 +114,22 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting!(
         "socket.request.max.bytes",
-        net.request_max_bytes >= 1024,
+        net.request_max_bytes in 1024..,
         "Largest request, in bytes."
     ),
     setting!(
         "connections.max.idle.ms",
-        net.connections_max_idle_ms >= 1,
+        net.connections_max_idle_ms in 1..,
         "A connection without a request for so long is closed."
     ),
     setting!(
         "max.connections",
-        net.max_connections >= 1,
+        net.max_connections in 1..,
         "Connections that this node holds at a time."
     ),
     setting!(
         "klamm.request.inflight.max.bytes",
-        net.request_inflight_max_bytes >= 1_048_576,
+        net.request_inflight_max_bytes in 1_048_576..,
         "Request bytes that all connections together may hold; a reader above it waits."
     ),
     setting!(
@@ -127,17 +144,17 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting!(
         "log.retention.check.interval.ms",
-        log.retention_check_interval_ms >= 1,
+        log.retention_check_interval_ms in 1..,
         "How often retention looks for segments to delete."
     ),
     setting!(
         "producer.id.expiration.ms",
-        log.producer_id_expiration_ms >= 1,
+        log.producer_id_expiration_ms in 1..,
         "How long a silent producer's id is remembered."
     ),
     setting!(
         "klamm.decompressed.max.bytes",
-        log.decompressed_max_bytes >= 1024,
+        log.decompressed_max_bytes in 1024..,
         "Most that one batch may expand to wherever the broker decompresses."
     ),
     setting!(
@@ -148,22 +165,22 @@ pub const SETTINGS: &[Setting] = &[
     setting!("delete.topic.enable", node.delete_topic_enable, "Whether topics can be deleted."),
     setting!(
         "num.partitions",
-        node.num_partitions >= 1,
+        node.num_partitions in 1..=PARTITIONS_MAX,
         "Partitions of a topic whose creator does not say."
     ),
     setting!(
         "default.replication.factor",
-        node.default_replication_factor >= 1,
+        node.default_replication_factor in 1..,
         "Replicas of a topic whose creator does not say."
     ),
     setting!(
         "group.min.session.timeout.ms",
-        group.min_session_timeout_ms >= 1,
+        group.min_session_timeout_ms in 1..,
         "Shortest session timeout that a member may ask for."
     ),
     setting!(
         "group.max.session.timeout.ms",
-        group.max_session_timeout_ms >= 1,
+        group.max_session_timeout_ms in 1..,
         "Longest session timeout that a member may ask for."
     ),
     setting!(
@@ -173,22 +190,22 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting!(
         "group.max.size",
-        group.max_size >= 1,
+        group.max_size in 1..,
         "Members that a group may have. Kafka has no limit unless told to; Klamm always has one."
     ),
     setting!(
         "offsets.topic.num.partitions",
-        group.offsets_topic_num_partitions >= 1,
+        group.offsets_topic_num_partitions in 1..=PARTITIONS_MAX,
         "Partitions of __consumer_offsets when it is made."
     ),
     setting!(
         "offsets.retention.minutes",
-        group.offsets_retention_minutes >= 1,
+        group.offsets_retention_minutes in 1..,
         "How long offsets of a group without members are kept."
     ),
     setting!(
         "offsets.retention.check.interval.ms",
-        group.offsets_retention_check_interval_ms >= 1,
+        group.offsets_retention_check_interval_ms in 1..,
         "How often expired offsets are looked for."
     ),
     setting!(
@@ -209,28 +226,28 @@ pub const SETTINGS: &[Setting] = &[
     setting!("klamm.plugin.dir", plugin.dir, "The watched folder of plugins; it need not exist."),
     setting!(
         "klamm.plugin.call.timeout.ms",
-        plugin.call_timeout_ms >= 1,
+        plugin.call_timeout_ms in 1..,
         "Longest that a call of a plugin may take."
     ),
     setting!(
         "klamm.plugin.load.timeout.ms",
-        plugin.load_timeout_ms >= 1,
+        plugin.load_timeout_ms in 1..,
         "Longest that loading a plugin may take, its compilation not counted."
     ),
     setting!(
         "klamm.plugin.memory.max.bytes",
-        plugin.memory_max_bytes >= 1_048_576,
+        plugin.memory_max_bytes in 1_048_576..=PLUGIN_MEMORY_MAX_BYTES,
         "Most memory of one instance of a plugin."
     ),
-    setting!("klamm.plugin.file.max.bytes", plugin.file_max_bytes >= 1024, "Largest plugin file."),
+    setting!("klamm.plugin.file.max.bytes", plugin.file_max_bytes in 1024.., "Largest plugin file."),
     setting!(
         "klamm.plugin.threads",
-        plugin.threads,
+        plugin.threads in 0..=PLUGIN_THREADS_MAX,
         "Threads that run plugins; 0: as many as there are cores, at least 2."
     ),
     setting!(
         "klamm.plugin.rescan.interval.ms",
-        plugin.rescan_interval_ms >= 10,
+        plugin.rescan_interval_ms in 10..,
         "How often the plugin folder is looked at, besides when the system tells of a change."
     ),
 ];

@@ -20,7 +20,7 @@ macro_rules! number {
     ($($number:ty),*) => {$(
         impl Value for $number {
             fn read(text: &str) -> Result<Self, String> {
-                parse(text, concat!("a whole number from ", stringify!($number), "'s range"))
+                parse(text, format_args!("a whole number from {} to {}", Self::MIN, Self::MAX))
             }
 
             fn show(&self) -> String {

@@ -1,25 +1,67 @@
 //! The way of matches from the produce path to the alert coordinator: a bounded channel, in the order of offsets.
 
-use tokio::sync::mpsc;
+use std::{collections::HashSet, sync::Arc};
 
-use crate::alert::Evaluated;
+use parking_lot::Mutex;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::{
+    alert::Evaluated,
+    base::{Offset, PluginName, TopicId, TopicPartition},
+};
 
 /// Verdicts that may wait. A producer above it waits too, before it stores.
 const WAITING_MAX: usize = 1_024;
 
+/// What the produce path tells.
+#[derive(Debug)]
+pub enum Notice {
+    Verdict(Evaluated),
+    /// A plugin is about to see records of a source, from this offset on.
+    Begin { source: TopicPartition, plugin: PluginName, from: Offset, done: oneshot::Sender<()> },
+}
+
 /// Hands verdicts to the alert coordinator.
 #[derive(Clone, Debug)]
-pub struct AlertIntake(mpsc::Sender<Evaluated>);
+pub struct AlertIntake {
+    notices: mpsc::Sender<Notice>,
+    /// Sources whose progress is known to be kept. A topic of the same name is another one.
+    begun: Arc<Mutex<HashSet<(TopicId, i32, PluginName)>>>,
+}
 
 /// Room for a number of verdicts, taken before the records are stored: sending then neither waits nor fails.
 #[derive(Debug, Default)]
-pub struct Reserved(Vec<mpsc::OwnedPermit<Evaluated>>);
+pub struct Reserved(Vec<mpsc::OwnedPermit<Notice>>);
 
 impl AlertIntake {
     /// The intake, and the end that the coordinator reads.
-    pub fn new() -> (Self, mpsc::Receiver<Evaluated>) {
-        let (sender, receiver) = mpsc::channel(WAITING_MAX);
-        (Self(sender), receiver)
+    pub fn new() -> (Self, mpsc::Receiver<Notice>) {
+        let (notices, receiver) = mpsc::channel(WAITING_MAX);
+        (Self { notices, begun: Arc::default() }, receiver)
+    }
+
+    /// Makes sure that the progress of a plugin on a source is kept before the first record is stored: a crash right
+    /// after it would otherwise leave nobody who knows that the record is to be evaluated again. `false` when it cannot
+    /// be kept now.
+    pub async fn begin(
+        &self,
+        topic_id: TopicId,
+        source: &TopicPartition,
+        plugin: &PluginName,
+        from: Offset,
+    ) -> bool {
+        let key = (topic_id, source.partition, plugin.clone());
+        if self.begun.lock().contains(&key) {
+            return true;
+        }
+        let (done, is_done) = oneshot::channel();
+        let (source, plugin) = (source.clone(), plugin.clone());
+        let begin = Notice::Begin { source, plugin, from, done };
+        let kept = self.notices.send(begin).await.is_ok() && is_done.await.is_ok();
+        if kept {
+            self.begun.lock().insert(key);
+        }
+        kept
     }
 
     /// Waits for room for `count` verdicts. Once the coordinator has stopped there is room for none, and what is
@@ -27,7 +69,7 @@ impl AlertIntake {
     pub async fn reserve(&self, count: usize) -> Reserved {
         let mut permits = Vec::with_capacity(count);
         for _ in 0..count {
-            if let Ok(permit) = self.0.clone().reserve_owned().await {
+            if let Ok(permit) = self.notices.clone().reserve_owned().await {
                 permits.push(permit);
             }
         }
@@ -39,7 +81,7 @@ impl Reserved {
     /// Sends one verdict.
     pub fn send(&mut self, evaluated: Evaluated) {
         if let Some(permit) = self.0.pop() {
-            permit.send(evaluated);
+            permit.send(Notice::Verdict(evaluated));
         }
     }
 }

@@ -17,7 +17,7 @@ mod loader;
 mod runtime;
 mod timers;
 
-pub use alert_intake::{AlertIntake, Reserved};
+pub use alert_intake::{AlertIntake, Notice, Reserved};
 pub use alerts::{AlertCoordinator, AlertRooms};
 pub use groups::GroupCoordinator;
 pub use internal_topic::InternalTopicError;

@@ -29,6 +29,13 @@ pub(super) fn deleted(path: &Path) -> PathBuf {
     name.into()
 }
 
+/// The name of what a damaged segment held from a position on.
+pub(super) fn damaged(segment: &Path, position: u64) -> PathBuf {
+    let mut name = segment.as_os_str().to_owned();
+    name.push(format!(".{position}.damaged"));
+    name.into()
+}
+
 /// Whether a file is a left-over of an unfinished change: a replacement never renamed, or a file never deleted.
 pub(super) fn is_left_over(name: &str) -> bool {
     [DELETED, ".tmp", ".swap", ".cleaned"].iter().any(|suffix| name.ends_with(suffix))

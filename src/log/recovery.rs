@@ -1,7 +1,12 @@
 //! From files to state. A log that was closed cleanly is believed as far as it is plausible; of any other, every batch
-//! from the recovery point on is checked, and what follows the first bad one is cut off.
+//! from the recovery point on is checked, and what follows the first bad one of a segment is cut off.
+//!
+//! Rule: what was acknowledged and is whole stays. Segments behind a damaged one are kept, which leaves a gap in the
+//! offsets as compaction does, and what is cut off and may hold good batches is set aside. Both are told.
 
 use std::{
+    io::IoSlice,
+    ops::Range,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -9,14 +14,17 @@ use std::{
 use super::{
     LogError, LogSettings,
     cursor::SCAN_WINDOW_BYTES,
-    file::Disk,
+    file::{Disk, File},
     file_name,
     leader_epochs::LeaderEpochs,
     producer_snapshot,
     producer_state::{ProducerStates, route_of},
     segment::Segment,
 };
-use crate::base::{Offset, TimestampMs};
+use crate::{
+    base::{Offset, TimestampMs},
+    wire::record_batch::{BatchHeader, HEADER_BYTES},
+};
 
 /// What is known of a log before it is opened.
 #[derive(Clone, Copy, Debug)]
@@ -95,13 +103,14 @@ impl Loader<'_> {
         for (at, &base) in bases.iter().enumerate() {
             let segment = Arc::new(Segment::new(self.disk, self.dir, base, self.now));
             let next_base = bases.get(at + 1).copied();
-            let believed = epochs_known && self.believes(next_base) && adopt(&segment, next_base)?;
-            let whole = believed || self.recover(&segment, next_base, epochs)?;
-            segments.push(segment);
-            if !whole {
-                self.remove_segments(bases.get(at + 1..).unwrap_or_default())?;
-                break;
+            let believed = epochs_known && self.believes(next_base) && adopt(&segment)?;
+            if !believed {
+                self.recover(&segment, next_base, epochs)?;
             }
+            if let Some(next_base) = next_base {
+                tell_gap(&segment, next_base)?;
+            }
+            segments.push(segment);
         }
         if segments.is_empty() {
             segments.push(Arc::new(Segment::new(self.disk, self.dir, Offset(0), self.now)));
@@ -114,13 +123,13 @@ impl Loader<'_> {
         self.opening.clean || next_base.is_some_and(|end| end <= self.opening.recovery_point)
     }
 
-    /// Checks every batch, cuts the file before the first bad one, and builds the indexes anew. `false` if it cut.
+    /// Checks every batch, cuts the file before the first bad one, and builds the indexes anew.
     fn recover(
         &self,
         segment: &Segment,
         next_base: Option<Offset>,
         epochs: &mut LeaderEpochs,
-    ) -> Result<bool, LogError> {
+    ) -> Result<(), LogError> {
         let path = segment.log.path();
         let file = segment.log.get().map_err(LogError::storage("open", &path))?;
         let size = file.len().map_err(LogError::storage("read", &path))?;
@@ -131,12 +140,43 @@ impl Loader<'_> {
             segment.seal()?;
         }
         if end == size {
-            return Ok(true);
+            return Ok(());
         }
-        tracing::warn!(segment = %path.display(), size, end, "cut a torn tail off a segment");
+        if is_torn(segment, end)? {
+            tracing::warn!(segment = %path.display(), size, end, "cut a torn tail off a segment");
+        } else {
+            let aside = self.set_aside(&file, &path, end..size)?;
+            tracing::error!(
+                segment = %path.display(), size, end, aside = %aside.display(),
+                "a segment is damaged: what follows the damage is no longer served and was set aside; \
+                 restore the file from a copy if there is one"
+            );
+        }
         segment.set_size(end);
-        file.truncate(end).map_err(LogError::storage("truncate", &path))?;
-        Ok(false)
+        file.truncate(end).map_err(LogError::storage("truncate", &path))
+    }
+
+    /// Copies what is about to be cut off, for a person to look at.
+    fn set_aside(
+        &self,
+        segment: &Arc<dyn File>,
+        path: &Path,
+        cut: Range<u64>,
+    ) -> Result<PathBuf, LogError> {
+        let aside = file_name::damaged(path, cut.start);
+        let copy = || {
+            let file = self.disk.open(&aside)?;
+            file.truncate(0)?;
+            let mut window = vec![0; SCAN_WINDOW_BYTES];
+            for at in cut.clone().step_by(SCAN_WINDOW_BYTES) {
+                window.truncate(usize::try_from(cut.end - at).unwrap_or(usize::MAX));
+                segment.read_exact_at(&mut window, at)?;
+                file.write_all_at(&mut [IoSlice::new(&window)], at - cut.start)?;
+            }
+            file.sync()
+        };
+        copy().map_err(LogError::storage("set aside as", &aside))?;
+        Ok(aside)
     }
 
     /// Returns where the last good batch ends.
@@ -167,17 +207,6 @@ impl Loader<'_> {
             segment.note(header, located.position, self.settings.index_interval_bytes, self.now);
             end = located.end();
         }
-    }
-
-    /// Removes segments behind a cut: what they hold no longer follows anything.
-    fn remove_segments(&self, bases: &[Offset]) -> Result<(), LogError> {
-        for &base in bases {
-            tracing::warn!(dir = %self.dir.display(), base_offset = base.0, "removed a segment behind a torn one");
-            for suffix in [file_name::LOG, file_name::INDEX, file_name::TIME_INDEX] {
-                self.remove(&self.path(base, suffix))?;
-            }
-        }
-        Ok(())
     }
 
     fn path(&self, offset: Offset, suffix: &str) -> PathBuf {
@@ -218,14 +247,14 @@ impl Loader<'_> {
 }
 
 /// Takes a segment over as its files say. `false` if they do not fit together.
-fn adopt(segment: &Segment, next_base: Option<Offset>) -> Result<bool, LogError> {
+fn adopt(segment: &Segment) -> Result<bool, LogError> {
     let path = segment.log.path();
     let size =
         segment.log.get().and_then(|it| it.len()).map_err(LogError::storage("open", &path))?;
     segment.set_size(size);
     let fits = adopt_indexes(segment).map_err(LogError::storage("read", &path))?;
-    if !fits || next_base.is_some() {
-        return Ok(fits);
+    if !fits {
+        return Ok(false);
     }
     match end_of(segment) {
         Ok(_) => adopt_first_time(segment).map(|()| true),
@@ -248,6 +277,35 @@ fn adopt_indexes(segment: &Segment) -> std::io::Result<bool> {
 fn adopt_first_time(segment: &Segment) -> Result<(), LogError> {
     if let Some(first) = segment.locate(segment.base_offset)? {
         segment.set_first(first.header.max_timestamp);
+    }
+    Ok(())
+}
+
+/// Whether what begins at `end` is what a crash leaves: a batch that was not written to its end, or zeros that the
+/// file system put there.
+fn is_torn(segment: &Segment, end: u64) -> Result<bool, LogError> {
+    let path = segment.log.path();
+    let failed = LogError::storage("read", &path);
+    let read = || {
+        let file = segment.log.get()?;
+        let left = usize::try_from(file.len()? - end).unwrap_or(usize::MAX);
+        let mut bytes = vec![0; left.min(HEADER_BYTES)];
+        file.read_exact_at(&mut bytes, end)?;
+        Ok((left, bytes))
+    };
+    let (left, bytes) = read().map_err(failed)?;
+    let unfinished = BatchHeader::parse(&bytes).is_ok_and(|it| it.size_bytes() > left);
+    Ok(unfinished || left < HEADER_BYTES || bytes.iter().all(|&it| it == 0))
+}
+
+/// Records before the next segment that are not there. Only damage or a hand in the folder does that.
+fn tell_gap(segment: &Segment, next_base: Offset) -> Result<(), LogError> {
+    let end = end_of(segment)?;
+    if end < next_base {
+        tracing::error!(
+            segment = %segment.log.path().display(), from = end.0, to = next_base.0,
+            "records are missing from here to the next segment"
+        );
     }
     Ok(())
 }

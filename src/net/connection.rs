@@ -20,12 +20,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{
-    Service,
-    frames::{Frames, Held},
-    limits::PIPELINE_MAX,
-    server::Server,
-};
+use super::{Service, budget::Held, frames::Frames, limits::PIPELINE_MAX, server::Server};
 use crate::{
     api::{Answer, Client, CloseReason, Outcome},
     wire::DecodeError,

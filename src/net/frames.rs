@@ -1,16 +1,18 @@
 //! Reads the frames of a connection, none faster than the common budget allows.
 
-use std::{io, sync::Arc, time::Duration};
+use std::{io, time::Duration};
 
 use bytes::{BufMut, Bytes, BytesMut};
-use prometheus_client::metrics::gauge::Gauge;
 use tokio::{
     io::{AsyncRead, AsyncReadExt, BufReader},
-    sync::{OwnedSemaphorePermit, Semaphore},
-    time::timeout,
+    time::{Instant, timeout},
 };
 
-use super::{Limits, connection::End};
+use super::{
+    Limits,
+    budget::{Budget, Held},
+    connection::End,
+};
 use crate::wire::frame::{self, LENGTH_BYTES};
 
 /// Saves a system call for each small request.
@@ -20,44 +22,6 @@ const BUFFER_BYTES: usize = 8 * 1024;
 pub(super) struct Frame {
     pub(super) bytes: Bytes,
     pub(super) held: Held,
-}
-
-/// A request's share of the budget, given back when dropped.
-pub(super) struct Held {
-    _permit: OwnedSemaphorePermit,
-    gauge: Gauge,
-    bytes: i64,
-}
-
-impl Drop for Held {
-    fn drop(&mut self) {
-        self.gauge.dec_by(self.bytes);
-    }
-}
-
-/// The request bytes that all connections together may hold.
-#[derive(Clone)]
-pub(super) struct Budget {
-    permits: Arc<Semaphore>,
-    max_bytes: usize,
-    gauge: Gauge,
-}
-
-impl Budget {
-    pub(super) fn new(max_bytes: usize, gauge: Gauge) -> Self {
-        Self { permits: Arc::new(Semaphore::new(max_bytes)), max_bytes, gauge }
-    }
-
-    /// Waits until `bytes` more may be held. A frame beyond the whole budget waits to have it to itself.
-    async fn take(&self, bytes: usize) -> Held {
-        let permits = Arc::clone(&self.permits);
-        let permit = permits
-            .acquire_many_owned(bytes.min(self.max_bytes) as u32)
-            .await
-            .expect("the budget is never closed");
-        self.gauge.inc_by(bytes as i64);
-        Held { _permit: permit, gauge: self.gauge.clone(), bytes: bytes as i64 }
-    }
 }
 
 /// The reading half of a connection.
@@ -87,10 +51,8 @@ impl<R: AsyncRead + Unpin> Frames<R> {
             return Ok(None);
         };
         let length = frame::parse_length(prefix, self.request_max_bytes)?;
-        // Before the body is read: a client that must wait is not read from, and TCP holds it back.
-        let held = self.budget.take(length).await;
-        let read = timeout(self.body, self.read_body(length)).await;
-        let bytes = read.map_err(|_| End::Stalled("the body of a request did not arrive"))??;
+        let mut held = self.budget.begin();
+        let bytes = self.read_body(length, &mut held).await?;
         Ok(Some(Frame { bytes, held }))
     }
 
@@ -114,14 +76,23 @@ impl<R: AsyncRead + Unpin> Frames<R> {
         Ok(Some(prefix))
     }
 
-    async fn read_body(&mut self, length: usize) -> Result<Bytes, End> {
+    /// A client that must wait for the budget is not read from, and TCP holds it back.
+    async fn read_body(&mut self, length: usize, held: &mut Held) -> Result<Bytes, End> {
         let mut body = BytesMut::new();
+        let mut patience = self.body;
         while body.len() < length {
-            frame::grow(&mut body, length);
-            let missing = length - body.len();
-            if self.reader.read_buf(&mut (&mut body).limit(missing)).await? == 0 {
+            if body.len() == held.bytes() {
+                self.budget.grow(held, frame::step(body.len(), length)).await;
+                body.reserve(held.bytes() - body.len());
+            }
+            let room = held.bytes() - body.len();
+            let begun = Instant::now();
+            let read = timeout(patience, self.reader.read_buf(&mut (&mut body).limit(room))).await;
+            if read.map_err(|_| End::Stalled("the body of a request did not arrive"))?? == 0 {
                 return Err(unexpected_eof());
             }
+            // Waiting for the budget is not the client's fault.
+            patience = patience.saturating_sub(begun.elapsed());
         }
         Ok(body.freeze())
     }

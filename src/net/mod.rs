@@ -3,6 +3,7 @@
 //! Rule: nothing that a client does or leaves undone holds up another one. Each connection has its own task, a bounded
 //! pipeline, and time limits for its bytes in both directions; what all of them hold in memory has one common budget.
 
+mod budget;
 mod connection;
 mod frames;
 mod limits;

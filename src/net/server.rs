@@ -21,7 +21,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, error, warn};
 
-use super::{BoundListener, Limits, connection::Connection, frames::Budget, metrics::NetMetrics};
+use super::{BoundListener, Limits, budget::Budget, connection::Connection, metrics::NetMetrics};
 use crate::{
     api::{Client, Outcome, Requests, Rooms},
     telemetry::Metrics,
@@ -63,7 +63,7 @@ impl<S: Service> Server<S> {
         let metrics = NetMetrics::register(metrics);
         Arc::new(Self {
             service,
-            budget: Budget::new(limits.inflight_max_bytes, metrics.inflight_bytes.clone()),
+            budget: Budget::new(&limits, metrics.inflight_bytes.clone()),
             connections: Arc::new(Semaphore::new(limits.connections_max)),
             limits,
             metrics,

@@ -290,6 +290,42 @@ async fn a_body_that_never_comes_gives_its_share_of_the_budget_back() {
 }
 
 #[tokio::test]
+async fn announced_lengths_take_nothing_from_others() {
+    let node = Node::with(|it| it.inflight_max_bytes = 1 << 20).await;
+    let mut hoarders = Vec::new();
+    for _ in 0..20 {
+        let mut hoarder = node.connect().await;
+        hoarder.0.write_i32(1 << 20).await.unwrap();
+        hoarder.0.write_u8(ask::ECHO).await.unwrap();
+        hoarders.push(hoarder);
+    }
+    node.assert_serves_others().await;
+}
+
+#[tokio::test]
+async fn half_read_requests_that_fill_the_budget_all_end() {
+    let node = Node::with(|it| it.inflight_max_bytes = 1 << 20).await;
+    let large = vec![ask::ECHO; 900 << 10];
+    let mut halves = Vec::new();
+    for _ in 0..4 {
+        let mut half = node.connect().await;
+        half.0.write_i32(large.len() as i32).await.unwrap();
+        half.0.write_all(&large[..500 << 10]).await.unwrap();
+        halves.push(half);
+    }
+    let rest = halves.into_iter().map(|mut half| {
+        let large = &large;
+        async move {
+            half.0.write_all(&large[500 << 10..]).await.unwrap();
+            half.assert_answer(large).await;
+        }
+    });
+    timeout(HANG, futures_util::future::join_all(rest)).await.unwrap();
+    node.assert_serves_others().await;
+    assert!(node.metrics.encode().contains("klamm_request_inflight_bytes 0"));
+}
+
+#[tokio::test]
 async fn requests_wait_for_the_budget_and_a_larger_one_than_all_of_it_is_served() {
     let node = Node::with(|it| it.inflight_max_bytes = 100).await;
     let mut first = node.connect().await;

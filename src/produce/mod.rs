@@ -77,6 +77,16 @@ impl Produce {
         Self { shared: Arc::new(shared), lanes: Mutex::default() }
     }
 
+    /// Starts the lanes of partitions whose producers' routes may be unfinished, hooks or none; called once the logs are open.
+    pub fn resume(&self) {
+        for partition in self.shared.replicas.partitions() {
+            if !partition.log().producers_with_routes().is_empty() {
+                let id = &partition.topic_partition;
+                self.lanes.lock().entry(id.clone()).or_insert_with(|| self.start_lane(id));
+            }
+        }
+    }
+
     /// Takes a client's batch. The call itself fixes its place in its partition's order; the future that it returns
     /// completes when the batch is committed as `acks` asks.
     pub fn submit(
@@ -165,3 +175,6 @@ fn was_routed(partition: &Partition, header: &crate::wire::record_batch::BatchHe
     let check = partition.log().check_producer(header);
     matches!(check, Ok(ProducerCheck::Duplicate(stored)) if stored.route.is_some())
 }
+
+#[cfg(test)]
+mod tests;

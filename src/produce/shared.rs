@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{ProduceError, Stored, metrics::ProduceMetrics, order::AppendOrder};
 use crate::{
     alert::Evaluated,
-    base::TopicPartition,
+    base::{PluginName, TopicPartition},
     config::TopicConfig,
     coordinator::AlertIntake,
     log::Appended,
@@ -34,9 +34,10 @@ impl Shared {
         acks: Acks,
         verdicts: impl FnOnce(&Appended) -> Vec<Evaluated>,
     ) -> Result<Appended, ProduceError> {
-        let transforms = partition.config().transforms.len();
-        let mut reserved = self.intake.reserve(transforms).await;
-        let _order = (transforms > 0).then(|| self.order.lock(&partition.topic_partition));
+        let transforms = &partition.config().transforms;
+        self.keep_progress(partition, transforms).await?;
+        let mut reserved = self.intake.reserve(transforms.len()).await;
+        let _order = (!transforms.is_empty()).then(|| self.order.lock(&partition.topic_partition));
         let appended = partition.append(vec![batch], acks)?;
         if !appended.duplicate {
             for verdict in verdicts(&appended) {
@@ -44,6 +45,23 @@ impl Shared {
             }
         }
         Ok(appended)
+    }
+
+    /// Before the first record that a transform sees is stored.
+    async fn keep_progress(
+        &self,
+        partition: &Partition,
+        transforms: &[PluginName],
+    ) -> Result<(), ProduceError> {
+        let (id, source) = (partition.topic_id, &partition.topic_partition);
+        for plugin in transforms {
+            let from = partition.log().log_end_offset();
+            if !self.intake.begin(id, source, plugin, from).await {
+                let reason = format!("the progress of {plugin} on {source} cannot be kept now");
+                return Err(ProduceError::HookFailed(reason));
+            }
+        }
+        Ok(())
     }
 
     pub(crate) fn leader(

@@ -11,7 +11,7 @@ use super::DecodeError;
 pub const LENGTH_BYTES: usize = 4;
 
 /// Room made for the first bytes of a frame, and the least made at a time.
-const STEP_BYTES: usize = 64 * 1024;
+const STEP_BYTES: usize = 8 * 1024;
 
 /// The length of a frame, at most `max`.
 ///
@@ -27,12 +27,9 @@ pub fn parse_length(prefix: [u8; LENGTH_BYTES], max: usize) -> Result<usize, Dec
     }
 }
 
-/// Makes room in a full `frame` for the next bytes of a frame of `length` bytes: as much again as have arrived.
-pub fn grow(frame: &mut BytesMut, length: usize) {
-    if frame.len() == frame.capacity() {
-        let missing = length.saturating_sub(frame.len());
-        frame.reserve(missing.min(frame.len().max(STEP_BYTES)));
-    }
+/// The room to make next for a frame of `length` bytes of which `arrived` are there: as much again, and not more.
+pub fn step(arrived: usize, length: usize) -> usize {
+    length.saturating_sub(arrived).min(arrived.max(STEP_BYTES))
 }
 
 /// A response that the crate cannot put into the request's version: a field that the version lacks was set.
@@ -94,16 +91,14 @@ mod tests {
     #[test]
     fn a_buffer_grows_with_what_has_arrived_and_not_with_what_was_announced() {
         let announced = 100 * 1024 * 1024;
-        let mut frame = BytesMut::new();
-        while frame.len() < 10 * STEP_BYTES {
-            grow(&mut frame, announced);
-            assert!(frame.capacity() <= 2 * frame.len().max(STEP_BYTES));
-            let room = frame.capacity() - frame.len();
-            frame.put_bytes(0, room.min(STEP_BYTES / 2));
+        let mut arrived = 0;
+        while arrived < announced {
+            let step = step(arrived, announced);
+            assert!(step > 0 && step <= arrived.max(STEP_BYTES));
+            arrived += step;
         }
-        let mut short = BytesMut::new();
-        grow(&mut short, 10);
-        assert!(short.capacity() < STEP_BYTES);
+        assert_eq!(arrived, announced);
+        assert_eq!(step(0, 10), 10);
     }
 
     #[test]

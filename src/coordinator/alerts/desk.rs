@@ -1,4 +1,4 @@
-//! Takes verdicts in order, fills in what a crash or a retry left out, and feeds the machine.
+//! Takes notices in order, fills in what a crash or a retry left out, and feeds the machine.
 
 use std::{
     collections::HashMap,
@@ -10,7 +10,7 @@ use std::{
 };
 
 use tokio::{
-    sync::{mpsc, watch},
+    sync::{mpsc, oneshot, watch},
     task::JoinSet,
 };
 use uuid::Uuid;
@@ -27,6 +27,7 @@ use crate::{
     config::TransformsMode,
     controller::{ALERTS_TOPIC, alerts_topic},
     coordinator::{
+        Notice,
         clock::Clock,
         internal_topic,
         runtime::{self, Seat},
@@ -63,18 +64,52 @@ impl Desk {
         Self { rooms, link, machine: None, loads: 0, through: HashMap::new(), tasks }
     }
 
-    pub(super) async fn run(mut self, mut verdicts: mpsc::Receiver<Evaluated>) {
-        if self.rooms.quorum.image().topic(ALERTS_TOPIC).is_some() {
+    pub(super) async fn run(mut self, mut notices: mpsc::Receiver<Notice>) {
+        if self.has_alerts() || self.sources().next().is_some() {
             self.start_machine().await;
             self.catch_up().await;
         }
         loop {
             tokio::select! {
-                verdict = verdicts.recv() => match verdict {
-                    Some(verdict) => self.take(verdict).await,
+                notice = notices.recv() => match notice {
+                    Some(Notice::Verdict(verdict)) => self.take(verdict).await,
+                    Some(Notice::Begin { source, plugin, from, done }) => {
+                        self.begin(&source, &plugin, from, done).await;
+                    }
                     None => return,
                 },
                 () = tokio::time::sleep(LOOK) => self.note_reload().await,
+            }
+        }
+    }
+
+    fn has_alerts(&self) -> bool {
+        self.rooms.quorum.image().topic(ALERTS_TOPIC).is_some()
+    }
+
+    /// Every partition here whose records a transform sees before they are stored.
+    fn sources(&self) -> impl Iterator<Item = (Arc<Partition>, PluginName)> + use<> {
+        self.rooms.replicas.partitions().into_iter().flat_map(|partition| {
+            let config = partition.config();
+            let is_inline = config.transforms_mode == TransformsMode::Inline;
+            let plugins = config.transforms.iter().filter(|_| is_inline).cloned();
+            plugins.map(move |it| (partition.clone(), it)).collect::<Vec<_>>()
+        })
+    }
+
+    /// Who waits stores no record before.
+    async fn begin(
+        &self,
+        source: &TopicPartition,
+        plugin: &PluginName,
+        from: Offset,
+        done: oneshot::Sender<()>,
+    ) {
+        match progress::begin(&self.rooms.groups, source, plugin, from).await {
+            // The producer may have gone.
+            Ok(()) => drop(done.send(())),
+            Err(error) => {
+                tracing::warn!(partition = %source, %plugin, %error, "keep the progress of a transform");
             }
         }
     }
@@ -145,14 +180,8 @@ impl Desk {
 
     /// Evaluates from the stored progress of each source to its end.
     async fn catch_up(&mut self) {
-        for partition in self.rooms.replicas.partitions() {
-            let config = partition.config();
-            if config.transforms_mode != TransformsMode::Inline {
-                continue;
-            }
-            for plugin in &config.transforms {
-                self.catch_up_with(&partition, plugin).await;
-            }
+        for (partition, plugin) in self.sources() {
+            self.catch_up_with(&partition, &plugin).await;
         }
     }
 

@@ -1,8 +1,8 @@
 //! Runs the alert machine on `__klamm_alerts`, fed by the produce path's verdicts in the order of offsets.
 //!
 //! Each source partition's progress is kept as offsets of the group `klamm.transform.TOPIC.NAME`. What lies between it
-//! and the first verdict after a start is evaluated again from the log, and what had been counted is passed over: so
-//! counts are exact across a crash.
+//! and the first verdict after a start is evaluated again from the log, and what had been counted is passed over. It is
+//! kept before a source's first record is stored: so counts are exact across a crash.
 
 mod desk;
 mod driver;
@@ -15,9 +15,9 @@ use parking_lot::Mutex;
 use tokio::{sync::mpsc, task::JoinHandle};
 
 use self::desk::Desk;
-use super::GroupCoordinator;
+use super::{GroupCoordinator, Notice};
 use crate::{
-    alert::Evaluated, config::Config, plugin::PluginHost, quorum::Quorum, replica::ReplicaManager,
+    config::Config, plugin::PluginHost, quorum::Quorum, replica::ReplicaManager,
 };
 
 /// What the alert coordinator works with.
@@ -36,9 +36,9 @@ pub struct AlertCoordinator {
 }
 
 impl AlertCoordinator {
-    /// Begins with what a crash may have left uncounted, then takes verdicts until the intake's senders are gone.
-    pub fn start(rooms: AlertRooms, verdicts: mpsc::Receiver<Evaluated>) -> Self {
-        let desk = tokio::spawn(Desk::new(rooms).run(verdicts));
+    /// Begins with what a crash may have left uncounted, then takes notices until the intake's senders are gone.
+    pub fn start(rooms: AlertRooms, notices: mpsc::Receiver<Notice>) -> Self {
+        let desk = tokio::spawn(Desk::new(rooms).run(notices));
         Self { desk: Mutex::new(Some(desk)) }
     }
 

@@ -52,6 +52,20 @@ fn to_commit(topic_partition: TopicPartition, offset: Offset) -> OffsetToCommit 
     OffsetToCommit { topic_partition, topic_id, offset, leader_epoch, metadata: "".into() }
 }
 
+/// Keeps that a plugin sees a source from an offset on, the source's end, unless it is kept already. Progress beyond the
+/// end is that of an earlier topic of the name.
+pub(super) async fn begin(
+    groups: &GroupCoordinator,
+    source: &TopicPartition,
+    plugin: &PluginName,
+    from: Offset,
+) -> Result<(), GroupError> {
+    match load(groups, source, plugin).await? {
+        Some(kept) if kept <= from => Ok(()),
+        _ => store(groups, Progress::from([((source.clone(), plugin.clone()), from)])).await,
+    }
+}
+
 /// The stored progress, if any.
 pub(super) async fn load(
     groups: &GroupCoordinator,

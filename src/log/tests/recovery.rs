@@ -114,11 +114,9 @@ fn damaged_companions_are_built_anew() {
     }
 }
 
-#[test]
-fn segments_behind_a_torn_one_are_removed() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("t-0");
-    let log = open(&path, LogSettings { segment_bytes: 200, ..settings() });
+/// A log of segments with one or two batches of two records, where the second file was changed; its base offsets.
+fn with_second_segment(path: &Path, change: fn(&mut Vec<u8>)) -> Vec<Offset> {
+    let log = open(path, LogSettings { segment_bytes: 200, ..settings() });
     for _ in 0..9 {
         append(&log, &Sent::records(2)).unwrap();
     }
@@ -127,16 +125,50 @@ fn segments_behind_a_torn_one_are_removed() {
     drop(log);
     let second = path.join(format!("{:020}.log", bases[1].0));
     let mut bytes = fs::read(&second).unwrap();
-    bytes[70] ^= 1;
+    change(&mut bytes);
     fs::write(&second, bytes).unwrap();
+    bases
+}
 
-    let log = open(&path, settings());
+fn damaged_files(path: &Path) -> usize {
+    let names = fs::read_dir(path).unwrap().map(|it| it.unwrap().file_name());
+    names.filter(|it| it.to_str().unwrap().ends_with(".damaged")).count()
+}
 
-    assert_eq!(log.log_end_offset(), bases[1]);
-    assert_eq!(log.segments.load().len(), 2);
-    append(&log, &Sent::records(2)).unwrap();
-    drop(log);
-    assert_eq!(open(&path, settings()).log_end_offset(), bases[1] + 2);
+#[test]
+fn segments_behind_a_damaged_one_are_kept_and_what_was_cut_is_set_aside() {
+    let changes: [(fn(&mut Vec<u8>), usize); 4] = [
+        (|it| it[70] ^= 1, 1),
+        (|it| it[16] = 9, 1),
+        (Vec::clear, 0),
+        (|it| it.truncate(it.len() - 3), 0),
+    ];
+    for (change, set_aside) in changes {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t-0");
+        let bases = with_second_segment(&path, change);
+
+        let log = open(&path, settings());
+
+        assert_eq!(log.log_end_offset(), Offset(18));
+        assert_eq!(damaged_files(&path), set_aside);
+        let behind = spans(&log).iter().filter(|it| it.0 >= bases[2].0).count() as i64;
+        assert_eq!(behind * 2, 18 - bases[2].0);
+        append(&log, &Sent::records(2)).unwrap();
+        drop(log);
+        assert_eq!(open(&path, settings()).log_end_offset(), Offset(20));
+    }
+}
+
+#[test]
+fn garbage_behind_a_whole_segment_costs_no_record() {
+    for clean in [false, true] {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t-0");
+        with_second_segment(&path, |it| it.extend([7; 100]));
+        let log = if clean { open_clean(&path, settings()) } else { open(&path, settings()) };
+        assert_eq!(spans(&log).len(), 9);
+    }
 }
 
 #[test]

@@ -45,6 +45,21 @@ impl Client {
         self.receive(sent)
     }
 
+    /// As [`Client::call`]; `None` when the connection ends.
+    pub(crate) fn try_call<R: Request>(
+        &mut self,
+        version: i16,
+        request: &R,
+    ) -> Option<R::Response> {
+        self.correlation_id += 1;
+        let frame = frame(R::KEY, version, self.correlation_id, request);
+        self.stream.write_all(&frame).ok()?;
+        let mut frame = self.receive_frame().ok()?;
+        let header_version = <R::Response as HeaderVersion>::header_version(version);
+        ResponseHeader::decode(&mut frame, header_version).unwrap();
+        Some(R::Response::decode(&mut frame, version).unwrap())
+    }
+
     /// Sends a request; others may follow before its response is read. Of a producer's request with `acks=0` there is
     /// none: forget what this returns.
     #[track_caller]

@@ -2,6 +2,10 @@
 
 mod broker;
 mod client;
+mod consumer;
+pub(crate) mod guests;
+mod operator;
+mod producer;
 mod samples;
 
 use std::{
@@ -10,7 +14,9 @@ use std::{
 };
 
 pub(crate) use broker::Broker;
-pub(crate) use client::{Client, frame_of};
+pub(crate) use client::{Client, Sent, frame_of};
+pub(crate) use operator::sha256;
+pub(crate) use producer::{KeyValue, Session, TIMESTAMP_MS, batch, compressed, with_headers};
 pub(crate) use samples::sample_body;
 
 /// Long enough on a busy machine; a test that takes it has failed.

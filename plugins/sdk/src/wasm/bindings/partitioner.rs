@@ -363,7 +363,8 @@ pub mod exports {
                     /// records in each, and wraps: from the producer's sequence numbers, or from a counter
                     /// of the broker for producers without an id.
                     pub sequence: u32,
-                    /// The same for all batches of one producer, and well spread over producers.
+                    /// The same for all batches that one producer sends to one partition, one apart from partition to
+                    /// partition, and well spread over producers.
                     pub seed: u32,
                 }
                 impl ::core::fmt::Debug for Batch {

@@ -1,0 +1,75 @@
+//! What the requests of all connections together may hold in memory, taken as their bytes arrive.
+//!
+//! Rule: a length that is only announced takes nothing from others. Half-read requests cannot wait for each other for
+//! ever, since one at a time has its turn: it may take all that it still needs, and ends.
+
+use std::sync::Arc;
+
+use prometheus_client::metrics::gauge::Gauge;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::Limits;
+
+/// A request's share, given back when dropped.
+pub(super) struct Held {
+    permit: Option<OwnedSemaphorePermit>,
+    turn: Option<OwnedSemaphorePermit>,
+    gauge: Gauge,
+    bytes: usize,
+}
+
+impl Held {
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    fn add(&mut self, permit: OwnedSemaphorePermit) {
+        match &mut self.permit {
+            Some(held) => held.merge(permit),
+            none => *none = Some(permit),
+        }
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.gauge.dec_by(self.bytes as i64);
+    }
+}
+
+/// The bytes that may be held.
+#[derive(Clone)]
+pub(super) struct Budget {
+    pool: Arc<Semaphore>,
+    /// For the one request that takes no more from the pool. What it may need is not in the pool.
+    turn: Arc<Semaphore>,
+    gauge: Gauge,
+}
+
+impl Budget {
+    pub(super) fn new(limits: &Limits, gauge: Gauge) -> Self {
+        let max = limits.inflight_max_bytes;
+        let pool = max - limits.request_max_bytes.min(max / 2);
+        Self { pool: Arc::new(Semaphore::new(pool)), turn: Arc::new(Semaphore::new(1)), gauge }
+    }
+
+    /// For a request of which nothing has arrived.
+    pub(super) fn begin(&self) -> Held {
+        Held { permit: None, turn: None, gauge: self.gauge.clone(), bytes: 0 }
+    }
+
+    /// Waits until `held` may be `more` bytes larger.
+    pub(super) async fn grow(&self, held: &mut Held, more: usize) {
+        if held.turn.is_none() {
+            let pool = Arc::clone(&self.pool).acquire_many_owned(more as u32);
+            let turn = Arc::clone(&self.turn).acquire_owned();
+            tokio::select! {
+                biased;
+                permit = pool => held.add(permit.expect("the budget is never closed")),
+                turn = turn => held.turn = Some(turn.expect("the budget is never closed")),
+            }
+        }
+        held.bytes += more;
+        self.gauge.inc_by(more as i64);
+    }
+}

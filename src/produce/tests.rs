@@ -1,0 +1,249 @@
+//! Routed batches of idempotent producers, cut short after any of their appends and sent again: each record is in its
+//! target once, in the producer's order.
+
+use std::time::Duration;
+
+use proptest::{collection::vec, prelude::*};
+use tempfile::TempDir;
+use uuid::Uuid;
+
+use super::{
+    edit::{Changed, Fate},
+    forward::Forward,
+    route::Route,
+    *,
+};
+use crate::{
+    base::{BrokerId, LeaderEpoch, ProducerEpoch, ProducerId, TimestampMs, TopicId},
+    metadata::{MetadataImage, PartitionImage, TopicImage},
+    replica::Acks,
+    wire::record_batch::{
+        BatchBuilder, Compression, ControlType, DecodedBatch, RecordParts, control_batch, split,
+    },
+};
+
+const PARTITIONS: usize = 3;
+const TOPIC: &str = "t";
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// A node's replicas and what takes records, without hooks: those decided long ago.
+struct Node {
+    replicas: Arc<ReplicaManager>,
+    plugins: Arc<PluginHost>,
+    produce: Produce,
+    _dir: TempDir,
+}
+
+impl Node {
+    fn start(plugins: &Arc<PluginHost>) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let mut config = Config::default();
+        config.log.dirs = vec![dir.path().to_owned()];
+        let replicas = ReplicaManager::start(&Arc::new(config), &Metrics::default()).unwrap();
+        replicas.apply(&Arc::new(image()));
+        let produce = produce(&replicas, plugins);
+        Self { replicas, plugins: plugins.clone(), produce, _dir: dir }
+    }
+
+    /// All that is not on disk is forgotten.
+    fn crash(&mut self) {
+        self.produce = produce(&self.replicas, &self.plugins);
+    }
+
+    fn partition(&self, index: i32) -> Arc<Partition> {
+        self.replicas.leader(&TopicPartition::new(TOPIC, index), None).unwrap()
+    }
+
+    async fn submit(&self, batch: &Batch) -> Result<Stored, ProduceError> {
+        let submission = Submission {
+            topic_partition: TopicPartition::new(TOPIC, 0),
+            records: batch.bytes.clone(),
+            acks: Acks::All,
+            timeout: TIMEOUT,
+            client_id: "".into(),
+            connection_id: 1,
+        };
+        self.produce.submit(submission).await
+    }
+
+    /// Stores the route and so many of its parts, as a node does that is killed then. How many parts there are.
+    async fn begin(&self, batch: &Batch, route: &Route, parts_stored: usize) -> usize {
+        let decoded = batch.decode(usize::MAX).unwrap();
+        let partition = self.partition(0);
+        let forward = Forward {
+            shared: &self.produce.shared,
+            partition: &partition,
+            batch,
+            decoded: &decoded,
+            route,
+            raised: None,
+            acks: Acks::All,
+            timeout: TIMEOUT,
+        };
+        let parts = forward.split().unwrap();
+        let record = control_batch(&batch.header, ControlType::Route, &route.encode());
+        forward
+            .check_can_be_finished(batch.header.producer_id.unwrap(), &record, &parts)
+            .unwrap();
+        forward.append_control(record).await.unwrap();
+        forward.send_all(&parts[..parts_stored.min(parts.len())]).await.unwrap();
+        parts.len()
+    }
+
+    fn values(&self, index: i32) -> Vec<String> {
+        let log = self.partition(index).log().clone();
+        let read = log.read(log.log_start_offset(), log.log_end_offset(), 1 << 20, true);
+        let batches = split(read.unwrap().records).unwrap();
+        let data = batches.iter().filter(|it| !it.header.attributes.is_control());
+        let values = |it: &Batch| {
+            let decoded: DecodedBatch = it.decode(usize::MAX).unwrap();
+            decoded
+                .records()
+                .map(|it| String::from_utf8(it.value().unwrap().to_vec()).unwrap())
+                .collect::<Vec<_>>()
+        };
+        data.flat_map(values).collect()
+    }
+}
+
+fn image() -> MetadataImage {
+    let partition = PartitionImage {
+        leader: Some(BrokerId(1)),
+        leader_epoch: LeaderEpoch(3),
+        partition_epoch: 0,
+        replicas: vec![BrokerId(1)],
+        isr: vec![BrokerId(1)],
+    };
+    let topic = TopicImage {
+        id: TopicId(Uuid::from_u128(1)),
+        name: TOPIC.into(),
+        partitions: vec![partition; PARTITIONS],
+    };
+    let mut image = MetadataImage::default();
+    image.topics.insert(TOPIC.into(), Arc::new(topic));
+    image
+}
+
+/// As after a start.
+fn produce(replicas: &Arc<ReplicaManager>, plugins: &Arc<PluginHost>) -> Produce {
+    let (intake, _) = AlertIntake::new();
+    let (config, metrics) = (Config::default(), Metrics::default());
+    let produce = Produce::new(&config, replicas.clone(), plugins.clone(), intake, &metrics);
+    produce.resume();
+    produce
+}
+
+/// A batch of producer 7 whose values are their sequence numbers.
+fn batch(first: usize, records: usize) -> Batch {
+    let builder = BatchBuilder::new(TimestampMs(1), Compression::Lz4);
+    let mut builder = builder.producer(ProducerId(7), ProducerEpoch(0), first as i32);
+    for delta in 0..records {
+        let value = (first + delta).to_string();
+        builder.push(&RecordParts {
+            offset_delta: delta as i32,
+            timestamp_delta: 0,
+            key: None,
+            value: Some(value.as_bytes()),
+            headers: Vec::new(),
+        });
+    }
+    builder.build().unwrap()
+}
+
+/// What one batch meets.
+#[derive(Clone, Debug)]
+struct Step {
+    /// For each record: dropped (0), kept (1) or changed (2), and its target.
+    records: Vec<(u8, u32)>,
+    /// Appends that are made before the node is killed; one is the route record. Above all of them it is not killed.
+    appends: usize,
+    /// How often an old batch is sent again afterwards, and which one.
+    again: Option<usize>,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let records = vec((0_u8..3, 0..PARTITIONS as u32), 1..5);
+    let again = proptest::option::of(0_usize..5);
+    (records, 1_usize..6, again).prop_map(|(records, appends, again)| Step {
+        records,
+        appends,
+        again,
+    })
+}
+
+fn route(step: &Step, first: usize) -> Route {
+    let fate = |(at, (kind, _)): (usize, &(u8, u32))| match kind {
+        0 => Fate::Dropped,
+        1 => Fate::Kept,
+        _ => Fate::Changed(Changed {
+            key: None,
+            value: Some(format!("{} changed", first + at).into_bytes()),
+            headers: None,
+        }),
+    };
+    let edit = Edit(step.records.iter().enumerate().map(fate).collect());
+    let left = step.records.iter().filter(|it| it.0 != 0);
+    Route::new(edit, &left.map(|it| it.1).collect::<Vec<_>>())
+}
+
+/// Adds to each partition's expected values what the step leaves for it.
+fn expect(want: &mut [Vec<String>], step: &Step, first: usize) {
+    for (at, &(kind, target)) in step.records.iter().enumerate() {
+        let value = match kind {
+            0 => continue,
+            1 => (first + at).to_string(),
+            _ => format!("{} changed", first + at),
+        };
+        want[target as usize].push(value);
+    }
+}
+
+/// Runs the steps, and after each of them compares what is stored with what should be.
+async fn run(plugins: &Arc<PluginHost>, steps: &[Step]) {
+    let mut node = Node::start(plugins);
+    let (mut sent, mut first) = (Vec::<Batch>::new(), 0);
+    let mut want = vec![Vec::new(); PARTITIONS];
+    for step in steps {
+        let batch = batch(first, step.records.len());
+        let parts = node.begin(&batch, &route(step, first), step.appends - 1).await;
+        expect(&mut want, step, first);
+        first += step.records.len();
+        if step.appends <= parts {
+            node.crash();
+            let next = self::batch(first, 1);
+            let refused = node.submit(&next).await;
+            assert!(matches!(refused, Err(ProduceError::Unfinished)), "{refused:?}");
+        }
+        sent.push(batch);
+        let newest_five = &sent[sent.len().saturating_sub(5)..];
+        if let Some(old) = step.again.and_then(|it| newest_five.get(it)) {
+            node.submit(old).await.unwrap();
+        }
+        node.submit(sent.last().unwrap()).await.unwrap();
+        for (index, want) in (0..).zip(&want) {
+            assert_eq!(&node.values(index), want, "partition {index}");
+        }
+    }
+}
+
+#[test]
+fn every_record_is_in_its_target_once_and_in_order_whenever_the_node_is_killed() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let cache = tempfile::tempdir().unwrap();
+    let plugins = crate::config::PluginConfig {
+        dir: cache.path().join("none"),
+        ..Config::default().plugin
+    };
+    let metrics = Metrics::default();
+    let host = PluginHost::start(&plugins, &[], cache.path().to_owned(), &metrics);
+    let host = runtime.block_on(host).unwrap();
+    let config = ProptestConfig { cases: 48, failure_persistence: None, ..Default::default() };
+    let mut runner = proptest::test_runner::TestRunner::new(config);
+    runner
+        .run(&vec(step(), 1..8), |steps| {
+            runtime.block_on(run(&host, &steps));
+            Ok(())
+        })
+        .unwrap();
+    runtime.block_on(host.shutdown());
+}
