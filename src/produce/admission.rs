@@ -64,3 +64,78 @@ fn timestamps_are_near(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        base::{ProducerEpoch, ProducerId},
+        config::{Config, TopicConfigs},
+        wire::record_batch::{BatchBuilder, Compression, ControlType, RecordParts, control_batch},
+    };
+
+    const NOW: TimestampMs = TimestampMs(1_000_000_000);
+
+    fn batch(producer_id: i64, made_at: i64) -> Batch {
+        let builder = BatchBuilder::new(TimestampMs(made_at), Compression::None);
+        let mut builder = builder.producer(ProducerId(producer_id), ProducerEpoch(0), 0);
+        builder.push(&RecordParts {
+            offset_delta: 0,
+            timestamp_delta: 0,
+            key: None,
+            value: Some(b"value"),
+            headers: Vec::new(),
+        });
+        builder.build().unwrap()
+    }
+
+    fn config() -> TopicConfig {
+        TopicConfig::resolve(&Config::default(), &"t".into(), &TopicConfigs::new())
+    }
+
+    #[track_caller]
+    fn refused(bytes: Bytes, config: &TopicConfig, want: &str) {
+        let error = admit(bytes, config, NOW).expect_err(want).to_string();
+        assert!(error.contains(want), "{error}");
+    }
+
+    #[test]
+    fn one_good_batch_of_a_client_is_taken() {
+        assert!(admit(batch(7, NOW.0).bytes, &config(), NOW).is_ok());
+    }
+
+    #[test]
+    fn what_no_client_may_send_is_refused() {
+        let good = batch(7, NOW.0);
+        let two = [&good.bytes[..], &good.bytes[..]].concat();
+        refused(two.into(), &config(), "exactly one batch");
+        refused(Bytes::new(), &config(), "exactly one batch");
+        let control = control_batch(&good.header, ControlType::Route, b"");
+        refused(control.bytes, &config(), "control batches");
+        refused(batch(1 << 62 | 7, NOW.0).bytes, &config(), "never given to a client");
+        let mut torn = good.bytes.to_vec();
+        *torn.last_mut().unwrap() ^= 1;
+        refused(torn.into(), &config(), "CRC");
+    }
+
+    #[test]
+    fn size_and_timestamps_are_held_against_the_topics_configs() {
+        let small = TopicConfig { max_message_bytes: 60, ..config() };
+        refused(batch(7, NOW.0).bytes, &small, "max.message.bytes is 60");
+        let near = TopicConfig {
+            timestamp_before_max_ms: 1_000,
+            timestamp_after_max_ms: 1_000,
+            ..config()
+        };
+        for (made_at, is_near) in [
+            (NOW.0 - 1_000, true),
+            (NOW.0 - 1_001, false),
+            (NOW.0 + 1_000, true),
+            (NOW.0 + 1_001, false),
+        ] {
+            assert_eq!(admit(batch(7, made_at).bytes, &near, NOW).is_ok(), is_near, "{made_at}");
+        }
+        let stamped = TopicConfig { timestamp_type: TimestampType::LogAppendTime, ..near };
+        assert!(admit(batch(7, 5).bytes, &stamped, NOW).is_ok());
+    }
+}

@@ -164,3 +164,91 @@ pub(crate) fn stored_deltas(batch: &DecodedBatch, edit: &Edit) -> Vec<Option<i32
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::{collection::vec, prelude::*};
+
+    use super::*;
+    use crate::base::{ProducerEpoch, ProducerId, TimestampMs};
+
+    /// A batch of an idempotent producer with values `0`, `1`, …, and a header in each record.
+    fn batch(records: usize) -> DecodedBatch {
+        let builder = BatchBuilder::new(TimestampMs(5), Compression::None);
+        let mut builder = builder.producer(ProducerId(7), ProducerEpoch(1), 40);
+        for at in 0..records {
+            builder.push(&RecordParts {
+                offset_delta: at as i32,
+                timestamp_delta: at as i64,
+                key: None,
+                value: Some(at.to_string().as_bytes()),
+                headers: vec![Header { name: b"own", value: None }],
+            });
+        }
+        builder.build().unwrap().decode(usize::MAX).unwrap()
+    }
+
+    fn changed(value: &str) -> Fate {
+        Fate::Changed(Changed { key: None, value: Some(value.into()), headers: None })
+    }
+
+    fn fate() -> impl Strategy<Value = Fate> {
+        prop_oneof![Just(Fate::Kept), Just(Fate::Dropped), Just(changed("changed"))]
+    }
+
+    proptest! {
+        #[test]
+        fn a_filtered_batch_stands_for_all_that_was_sent(fates in vec(fate(), 1..12)) {
+            let (sent, edit) = (batch(fates.len()), Edit(fates));
+            let stored = filtered(&sent, &edit, Compression::Gzip);
+            prop_assert_eq!(stored.header.base_sequence, 40);
+            prop_assert_eq!(stored.header.last_offset_delta, sent.header.last_offset_delta);
+            let stored = stored.decode(usize::MAX).unwrap();
+            if edit.left().is_empty() {
+                prop_assert!(stored.header.attributes.is_control());
+                return Ok(());
+            }
+            let deltas: Vec<i32> = stored_deltas(&sent, &edit).into_iter().flatten().collect();
+            let found: Vec<i32> = stored.records().map(|it| it.offset_delta()).collect();
+            prop_assert_eq!(&found, &deltas);
+            prop_assert_eq!(found.last(), Some(&sent.header.last_offset_delta));
+            for (record, index) in stored.records().zip(edit.left()) {
+                prop_assert_eq!(record.timestamp_delta(), index as i64);
+                prop_assert_eq!(record.headers().count(), 1);
+                let own = index.to_string();
+                let want = if edit.0[index] == Fate::Kept { own.as_str() } else { "changed" };
+                prop_assert_eq!(record.value(), Some(want.as_bytes()));
+            }
+        }
+    }
+
+    #[test]
+    fn a_second_transform_acts_on_what_it_was_shown() {
+        let mut edit = Edit(vec![Fate::Dropped, Fate::Kept, changed("first")]);
+        let shown = edit.left();
+        assert_eq!(shown, [1, 2]);
+        let replacement = Replacement { key: None, value: Some(b"second".into()), headers: None };
+        edit.apply(&shown, vec![RecordAction::Drop, RecordAction::Replace(replacement)]);
+        assert_eq!(edit.0, [Fate::Dropped, Fate::Dropped, changed("second")]);
+    }
+
+    #[test]
+    fn a_second_change_keeps_the_headers_of_the_first() {
+        let headers = Some(vec![(b"a".to_vec(), None)]);
+        let first = Replacement { key: None, value: None, headers: headers.clone() };
+        let second = Replacement { key: None, value: Some(b"v".into()), headers: None };
+        let mut edit = Edit::none(1);
+        edit.apply(&[0], vec![RecordAction::Replace(first)]);
+        edit.apply(&[0], vec![RecordAction::Replace(second)]);
+        let want = Changed { key: None, value: Some(b"v".into()), headers };
+        assert_eq!(edit.0, [Fate::Changed(want)]);
+    }
+
+    #[test]
+    fn what_a_batch_grows_to_is_counted() {
+        let sent = batch(2);
+        let edit = Edit(vec![Fate::Dropped, changed("0123456789")]);
+        assert_eq!(edit.size_bytes(&sent), "0123456789".len() + "own".len());
+        assert_eq!(Edit::none(2).size_bytes(&sent), sent.data.len());
+    }
+}

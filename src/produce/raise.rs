@@ -64,3 +64,79 @@ fn matches<'a>(
         })
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::{
+        plugin::hook::RaisedAlert,
+        wire::record_batch::{BatchBuilder, Compression, RecordParts},
+    };
+
+    fn batch(records: i32) -> DecodedBatch {
+        let mut builder = BatchBuilder::new(TimestampMs(100), Compression::None);
+        for offset_delta in 0..records {
+            builder.push(&RecordParts {
+                offset_delta,
+                timestamp_delta: offset_delta.into(),
+                key: None,
+                value: None,
+                headers: Vec::new(),
+            });
+        }
+        builder.build().unwrap().decode(usize::MAX).unwrap()
+    }
+
+    fn raised(plugin: &str, records: &[usize]) -> Raised {
+        let alert = |&record: &usize| RaisedAlert {
+            record,
+            severity: 2,
+            title: "t".into(),
+            fingerprint: "f".into(),
+            labels: BTreeMap::new(),
+        };
+        Raised {
+            plugin: plugin.into(),
+            version: "1".into(),
+            alerts: records.iter().map(|it| (*it, alert(it))).collect(),
+        }
+    }
+
+    /// Record 0 lies elsewhere, record 1 was dropped, record 2 is at offset 9.
+    fn verdicts_of(raised: Option<&[Raised]>) -> Vec<Evaluated> {
+        let source = TopicPartition::new("t", 4);
+        let placed = Placed {
+            partition: &source,
+            first: Offset(9),
+            last: Offset(9),
+            offset_of: &|index| (index == 2).then_some(Offset(9)),
+            dropped: &|index| index == 1,
+        };
+        verdicts(&["quiet".into(), "loud".into()], raised, &batch(3), &placed)
+    }
+
+    #[test]
+    fn a_match_is_told_with_its_own_record_or_with_the_batch_that_dropped_it() {
+        let verdicts = verdicts_of(Some(&[raised("loud", &[0, 1, 2])]));
+        let found = verdicts[1].matches.as_ref().unwrap();
+        let told: Vec<_> = found.iter().map(|it| (it.offset, it.timestamp)).collect();
+        assert_eq!(told, [(None, TimestampMs(101)), (Some(Offset(9)), TimestampMs(102))]);
+    }
+
+    #[test]
+    fn a_transform_that_found_nothing_moves_on_all_the_same() {
+        let verdicts = verdicts_of(Some(&[raised("loud", &[2])]));
+        assert_eq!(verdicts.len(), 2);
+        assert_eq!(verdicts[0].matches, Some(Vec::new()));
+        for it in &verdicts {
+            assert_eq!((it.from, it.to), (Offset(9), Offset(10)));
+        }
+    }
+
+    #[test]
+    fn what_no_plugin_was_asked_about_is_left_to_be_evaluated() {
+        assert!(verdicts_of(None).iter().all(|it| it.matches.is_none()));
+    }
+}

@@ -134,3 +134,89 @@ impl Route {
         builder.build()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::{collection::vec, prelude::*};
+
+    use super::*;
+    use crate::{
+        base::{ProducerEpoch, TimestampMs},
+        produce::edit::Changed,
+        wire::record_batch::RecordParts,
+    };
+
+    fn batch(records: usize) -> DecodedBatch {
+        let builder = BatchBuilder::new(TimestampMs(5), Compression::None);
+        let mut builder = builder.producer(ProducerId(7), ProducerEpoch(1), 40);
+        for at in 0..records {
+            builder.push(&RecordParts {
+                offset_delta: at as i32,
+                timestamp_delta: 0,
+                key: None,
+                value: Some(at.to_string().as_bytes()),
+                headers: Vec::new(),
+            });
+        }
+        builder.build().unwrap().decode(usize::MAX).unwrap()
+    }
+
+    fn destination() -> impl Strategy<Value = Destination> {
+        let changed = any::<(Option<Vec<u8>>, Option<Vec<u8>>)>()
+            .prop_map(|(key, value)| Fate::Changed(Changed { key, value, headers: None }));
+        let fate = prop_oneof![Just(Fate::Kept), Just(Fate::Dropped), changed];
+        (0_u32..4, fate).prop_map(|(target, fate)| Destination { target, fate })
+    }
+
+    proptest! {
+        #[test]
+        fn a_route_is_read_back_as_it_was_written(route in vec(destination(), 0..20)) {
+            let route = Route(route);
+            prop_assert_eq!(Route::decode(&route.encode()), Ok(route));
+        }
+
+        #[test]
+        fn bytes_that_are_no_route_are_an_error_and_no_panic(bytes in vec(any::<u8>(), 0..200)) {
+            let _ = Route::decode(&bytes);
+        }
+
+        #[test]
+        fn each_record_that_is_left_is_in_its_targets_part_in_order(
+            route in vec(destination(), 1..20),
+        ) {
+            let route = Route(route);
+            let parts = route.parts(&batch(route.0.len()), 3, Compression::Lz4).unwrap();
+            let targets: Vec<u32> = parts.iter().map(|it| it.target as u32).collect();
+            prop_assert_eq!(targets, route.targets().collect::<Vec<_>>());
+            for part in &parts {
+                let is_its = |it: &usize| {
+                    let destination = &route.0[*it];
+                    destination.fate != Fate::Dropped && destination.target as i32 == part.target
+                };
+                let want: Vec<usize> = (0..route.0.len()).filter(is_its).collect();
+                prop_assert_eq!(&part.indices, &want);
+                prop_assert_eq!(part.batch.header.records_count as usize, want.len());
+                prop_assert_eq!(part.batch.header.base_sequence, 40);
+                prop_assert_eq!(part.batch.header.producer_id, derived_id(ProducerId(7), 3));
+            }
+        }
+    }
+
+    #[test]
+    fn a_route_of_another_version_or_batch_is_not_followed() {
+        assert_eq!(Route::decode(&[1, 0]), Err(RouteError::UnknownVersion(1)));
+        assert_eq!(Route::decode(&[]), Err(RouteError::Unreadable));
+        let route = Route::new(Edit::none(2), &[1, 1]);
+        let parts = route.parts(&batch(3), 0, Compression::None);
+        assert_eq!(parts.unwrap_err(), RouteError::OtherBatch { got: 3, stored: 2 });
+    }
+
+    #[test]
+    fn targets_are_those_of_the_records_that_are_left() {
+        let edit = Edit(vec![Fate::Kept, Fate::Dropped, Fate::Kept]);
+        let route = Route::new(edit, &[2, 1]);
+        let targets: Vec<u32> = route.0.iter().map(|it| it.target).collect();
+        assert_eq!(targets, [2, 0, 1]);
+        assert_eq!(route.targets().collect::<Vec<_>>(), [1, 2]);
+    }
+}

@@ -22,12 +22,15 @@ fn values<'a>(values: &[&'a str]) -> Vec<KeyValue<'a>> {
     values.iter().map(|it| (Some("key"), Some(*it))).collect()
 }
 
+/// Records that are left, by offset in the batch.
+type Left = &'static [(i64, &'static str)];
+
 #[test]
 fn filtered_batches_keep_sequences_and_offsets_also_over_a_crash() {
     let (mut broker, mut client) = start(&[]);
     let session = Session::new(&mut client);
     // What is sent, and what is left with its offset in the batch: the last one takes the batch's last.
-    let cases: [(&[&str], &[(i64, &str)]); 6] = [
+    let cases: [(&[&str], Left); 6] = [
         (&["d", "k1", "k2"], &[(1, "k1"), (2, "k2")]),
         (&["k3", "k4", "d"], &[(0, "k3"), (2, "k4")]),
         (&["k5", "d", "k6"], &[(0, "k5"), (2, "k6")]),

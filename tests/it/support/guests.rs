@@ -44,7 +44,7 @@ pub(crate) fn by_first_letter() -> Vec<u8> {
 }
 
 /// Actions at 524288, lengths at 600000, replacement data at 700000, reasons at 850000, alerts at 900000.
-const BY_FIRST_LETTER: &str = r#"
+const BY_FIRST_LETTER: &str = r"
   (local $entry i32) (local $letter i32) (local $replaced i32) (local $data i32) (local $reasons i32) (local $alerts i32)
   (local $key i32)
   (local.set $data (i32.const 700000))
@@ -91,7 +91,7 @@ const BY_FIRST_LETTER: &str = r#"
   (i32.store (i32.const 2068) (i32.const 600000)) (i32.store (i32.const 2072) (i32.mul (local.get $replaced) (i32.const 3)))
   (i32.store (i32.const 2084) (i32.const 850000)) (i32.store (i32.const 2088) (local.get $reasons))
   (i32.store (i32.const 2092) (i32.const 900000)) (i32.store (i32.const 2096) (local.get $alerts))
-  (global.get $out)"#;
+  (global.get $out)";
 
 /// A transform that answers its smoke call, and then does this.
 pub(crate) fn hostile_transform(body: &str) -> Vec<u8> {

@@ -128,6 +128,12 @@ impl Broker {
 }
 
 pub(crate) fn sha256(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+
     use sha2::Digest as _;
-    sha2::Sha256::digest(bytes).iter().map(|it| format!("{it:02x}")).collect()
+    let mut hex = String::new();
+    for byte in sha2::Sha256::digest(bytes) {
+        write!(hex, "{byte:02x}").expect("text takes text");
+    }
+    hex
 }
