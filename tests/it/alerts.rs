@@ -85,7 +85,10 @@ fn counts_are_exact_when_the_node_is_killed_at_once() {
         }
     }
     let want = (batches * each / 2) as u64;
-    eventually("all are counted", || {println!("{} {:?}", counted(&mut client), alerts(&mut client)); (counted(&mut client) >= want).then_some(())});
+    eventually("all are counted", || {
+        println!("{} {:?}", counted(&mut client), alerts(&mut client));
+        (counted(&mut client) >= want).then_some(())
+    });
     broker.terminate_and_restart();
     assert_eq!(counted(&mut broker.client()), want);
 }

@@ -31,11 +31,13 @@ impl Producer {
 
     fn batch(&self) -> bytes::Bytes {
         let first = self.done * RECORDS;
-        let values: Vec<String> =
-            (first..first + RECORDS).map(|it| format!("{it:08}")).collect();
+        let values: Vec<String> = (first..first + RECORDS).map(|it| format!("{it:08}")).collect();
         let keys = ["k0", "k1", "k2", "k1"];
-        let records: Vec<_> =
-            keys.iter().zip(&values).map(|(key, value)| (Some(*key), Some(value.as_str()))).collect();
+        let records: Vec<_> = keys
+            .iter()
+            .zip(&values)
+            .map(|(key, value)| (Some(*key), Some(value.as_str())))
+            .collect();
         self.session.batch(i32::try_from(first).unwrap(), &records)
     }
 
@@ -60,7 +62,9 @@ fn crash_again_and_again(broker: &mut Broker, topic: &'static str) -> usize {
             producer
         });
         // It is killed in the middle of things: never after the same number of batches.
-        while reports.recv_timeout(Duration::from_secs(30)).expect("it goes on") < before + 20 + crash {}
+        while reports.recv_timeout(Duration::from_secs(30)).expect("it goes on")
+            < before + 20 + crash
+        {}
         broker.kill_and_restart();
         producer = sending.join().unwrap();
     }

@@ -45,7 +45,10 @@ fn each_record_is_stored_where_the_plugin_says() {
     assert!(route.attributes.is_control());
     assert_eq!(route.base_offset.0, base_offset, "the answer is the route record's offset");
     assert_eq!((route.base_sequence, route.last_offset_delta), (0, 4));
-    assert_eq!(batches[0].record(0).unwrap().key().unwrap()[2..], ControlType::Route.code().to_be_bytes());
+    assert_eq!(
+        batches[0].record(0).unwrap().key().unwrap()[2..],
+        ControlType::Route.code().to_be_bytes()
+    );
     assert_eq!(client.must_produce("t", 0, session.batch(5, &[keyed("k2", "f")])), 8);
     assert_values(&mut client, [&["a", "d", "e"], &["b"], &["c", "f"]]);
 }

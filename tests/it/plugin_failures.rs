@@ -54,7 +54,11 @@ fn dead_letter_stores_the_records_elsewhere_with_the_reason() {
     let (_broker, mut client) = start("on-failure = \"dead-letter\"", "unreachable");
     let session = Session::new(&mut client);
     let sent = session.batch(0, &two());
-    assert_eq!(client.produce("t", 0, sent.clone()).error_code, NOT_ENOUGH_REPLICAS, "no topic yet");
+    assert_eq!(
+        client.produce("t", 0, sent.clone()).error_code,
+        NOT_ENOUGH_REPLICAS,
+        "no topic yet"
+    );
     client.create_topic("t.dead-letter", 2, &[]);
     client.must_produce("t", 0, sent);
     assert_eq!(client.values("t", 0), Vec::<String>::new());
@@ -105,7 +109,10 @@ fn each_way_to_misbehave_costs_its_call_and_harms_no_other_topic() {
             assert!(started.elapsed() < LIMIT + SLACK, "{what}, attempt {attempt}");
             client.must_produce("other", 0, batch(&two()));
         }
-        assert!((broker.metric("klamm_plugin_quarantined{plugin=\"bad\"}") - 1.0).abs() < 0.1, "{what}");
+        assert!(
+            (broker.metric("klamm_plugin_quarantined{plugin=\"bad\"}") - 1.0).abs() < 0.1,
+            "{what}"
+        );
         assert_eq!(client.values("t", 0), Vec::<String>::new(), "{what}");
     }
 }

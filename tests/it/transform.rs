@@ -93,14 +93,15 @@ fn a_batch_that_nothing_changes_is_stored_as_received() {
 #[test]
 fn headers_stay_with_a_changed_record() {
     let (_broker, mut client) = start(&[]);
-    client.must_produce("t", 0, with_headers("x", &[("a", Some("1")), ("a", None), ("", Some(""))]));
+    client.must_produce(
+        "t",
+        0,
+        with_headers("x", &[("a", Some("1")), ("a", None), ("", Some(""))]),
+    );
     let record = client.read("t", 0).remove(0);
     assert_eq!(record.value.as_deref(), Some("new"));
     let owned = |name: &str, value: Option<&str>| (name.to_owned(), value.map(str::to_owned));
-    assert_eq!(
-        record.headers,
-        [owned("a", Some("1")), owned("a", None), owned("", Some(""))]
-    );
+    assert_eq!(record.headers, [owned("a", Some("1")), owned("a", None), owned("", Some(""))]);
 }
 
 #[test]
@@ -138,10 +139,11 @@ fn a_second_transform_sees_what_the_first_one_left() {
 fn what_a_transform_left_is_routed_once_also_over_a_crash() {
     let (mut broker, mut client) = start(&[]);
     broker.load_plugin("digit", &guests::by_last_digit("1.0.0", false));
-    client.create_topic("both", 3, &[
-        ("klamm.transforms", "letter"),
-        ("klamm.partitioner", "digit"),
-    ]);
+    client.create_topic(
+        "both",
+        3,
+        &[("klamm.transforms", "letter"), ("klamm.partitioner", "digit")],
+    );
     let session = Session::new(&mut client);
     let records: [KeyValue<'_>; 5] = [
         (Some("k1"), Some("d")),

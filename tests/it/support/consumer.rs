@@ -73,10 +73,8 @@ impl Client {
             .with_fetch_offset(offset)
             .with_partition_max_bytes(1 << 20);
         let name = StrBytes::from_string(topic.to_owned());
-        let topic =
-            FetchTopic::default().with_topic(name.into()).with_partitions(vec![wanted]);
-        let request =
-            FetchRequest::default().with_max_bytes(1 << 20).with_topics(vec![topic]);
+        let topic = FetchTopic::default().with_topic(name.into()).with_partitions(vec![wanted]);
+        let request = FetchRequest::default().with_max_bytes(1 << 20).with_topics(vec![topic]);
         let mut response = self.call(11, &request);
         response.responses.remove(0).partitions.remove(0)
     }

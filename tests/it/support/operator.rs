@@ -47,8 +47,7 @@ impl Client {
 
     #[track_caller]
     pub(crate) fn add_partitions(&mut self, topic: &str, count: i32) {
-        let topic =
-            CreatePartitionsTopic::default()
+        let topic = CreatePartitionsTopic::default()
             .with_name(text(topic).into())
             .with_count(count)
             .with_assignments(None);
@@ -70,8 +69,7 @@ impl Client {
 
     #[track_caller]
     fn set_config(&mut self, kind: i8, resource: &str, name: &str, value: &str) {
-        let config =
-            AlterableConfig::default().with_name(text(name)).with_value(Some(text(value)));
+        let config = AlterableConfig::default().with_name(text(name)).with_value(Some(text(value)));
         let resource = AlterConfigsResource::default()
             .with_resource_type(kind)
             .with_resource_name(text(resource))

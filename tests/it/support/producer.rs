@@ -72,10 +72,7 @@ pub(crate) fn with_headers(value: &str, headers: &[(&str, Option<&str>)]) -> Byt
     builder.push(&RecordParts {
         headers: headers
             .iter()
-            .map(|(name, value)| Header {
-                name: name.as_bytes(),
-                value: value.map(str::as_bytes),
-            })
+            .map(|(name, value)| Header { name: name.as_bytes(), value: value.map(str::as_bytes) })
             .collect(),
         ..parts(0, &(None, Some(value)))
     });
@@ -163,10 +160,6 @@ impl Client {
 pub(crate) fn produce_request(topic: &str, partition: i32, batch: Bytes) -> ProduceRequest {
     let data = PartitionProduceData::default().with_index(partition).with_records(Some(batch));
     let name = StrBytes::from_string(topic.to_owned());
-    let topic =
-        TopicProduceData::default().with_name(name.into()).with_partition_data(vec![data]);
-    ProduceRequest::default()
-        .with_acks(-1)
-        .with_timeout_ms(TIMEOUT_MS)
-        .with_topic_data(vec![topic])
+    let topic = TopicProduceData::default().with_name(name.into()).with_partition_data(vec![data]);
+    ProduceRequest::default().with_acks(-1).with_timeout_ms(TIMEOUT_MS).with_topic_data(vec![topic])
 }
