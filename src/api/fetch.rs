@@ -23,7 +23,7 @@ mod request;
 mod session;
 mod session_cache;
 
-use std::ops::RangeInclusive;
+use std::{ops::RangeInclusive, sync::Arc};
 
 use kafka_protocol::messages::{FetchRequest, FetchResponse};
 
@@ -55,7 +55,11 @@ pub async fn handle(rooms: &Rooms, context: &Context, request: FetchRequest) -> 
     let image = rooms.quorum.image();
     let resolved: Vec<_> = fetch.partitions.iter().map(|it| resolve(&image, it)).collect();
     let readable = resolved.iter().flatten().cloned().collect();
-    let mut read = rooms.replicas.fetch(limits.with(readable)).await.into_iter();
+    let read = rooms.replicas.fetch(limits.with(readable)).await;
+    if let Some(first) = read.first() {
+        context.held.keep(Arc::clone(&first.share));
+    }
+    let mut read = read.into_iter();
     let answers = fetch.partitions.iter().zip(resolved).map(|((target, _), resolved)| {
         let result = resolved.and_then(|_| read.next().ok_or(ErrorCode::UnknownServerError));
         let data = answer::partition(target, result, limits.isolation);

@@ -114,7 +114,7 @@ impl Request {
         let version = self.context.api_version;
         let header_version = self.api_key.response_header_version(version);
         match frame::encode_response(self.correlation_id, header_version, response, version) {
-            Ok(frame) => Answer::Frame(frame),
+            Ok(frame) => Answer::Frame(self.context.held.within(frame)),
             Err(error) => Answer::Close(CloseReason::unencodable(self.api, &error)),
         }
     }
@@ -196,6 +196,7 @@ mod tests {
             client_host: [127, 0, 0, 1].into(),
             connection_id: 1,
             listener: "PLAINTEXT".into(),
+            held: crate::api::context::Held::default(),
         };
         Request { api_key: ApiKey::Heartbeat, api: "Heartbeat", correlation_id: 5, context }
     }

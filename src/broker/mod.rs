@@ -17,6 +17,8 @@ use crate::config::Config;
 ///
 /// What keeps the node from starting, or from ending cleanly.
 pub async fn run(config: Config) -> anyhow::Result<()> {
+    // By default a file beyond `ulimit -f` ends the process; as a failed write it is an error like a full disk.
+    let _too_large = signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()))?;
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let node = tokio::select! {

@@ -128,11 +128,7 @@ impl Node {
             self.edge.push(tokio::spawn(serve));
         }
         let serve = http::serve(sockets.http, self.rooms.clone(), is_ready, self.stop_edge.clone());
-        self.edge.push(tokio::spawn(async move {
-            if let Err(error) = serve.await {
-                tracing::error!(%error, "admin HTTP has ended");
-            }
-        }));
+        self.edge.push(tokio::spawn(serve));
         self.ready.send_replace(true);
     }
 

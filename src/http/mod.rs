@@ -1,19 +1,29 @@
 //! Admin HTTP: health, metrics, plugins. It listens on loopback by default, and has no authentication.
 
+mod connection;
 mod health;
 mod metrics;
 mod plugins;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use axum::{
     Router,
     routing::{get, post},
 };
-use tokio::{net::TcpListener, sync::watch};
+use tokio::{
+    net::TcpListener,
+    sync::{Semaphore, watch},
+    time::sleep,
+};
 use tokio_util::sync::CancellationToken;
 
 use crate::api::Rooms;
+
+/// Connections at a time; more wait in the backlog.
+const CONNECTIONS_MAX: u32 = 256;
+/// After a failed accept, which is most often one for lack of file descriptors.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// What the pages show.
 #[derive(Clone)]
@@ -23,16 +33,12 @@ struct Shown {
 }
 
 /// Serves until `stop`; `ready` is what `/health/ready` answers.
-///
-/// # Errors
-///
-/// Those of the socket.
 pub async fn serve(
     listener: TcpListener,
     rooms: Arc<Rooms>,
     ready: watch::Receiver<bool>,
     stop: CancellationToken,
-) -> std::io::Result<()> {
+) {
     let pages = Router::new()
         .route("/health/live", get(health::live))
         .route("/health/ready", get(health::ready))
@@ -40,5 +46,28 @@ pub async fn serve(
         .route("/v1/plugins", get(plugins::list))
         .route("/v1/plugins/{name}/rollback", post(plugins::rollback))
         .with_state(Shown { rooms, ready });
-    axum::serve(listener, pages).with_graceful_shutdown(stop.cancelled_owned()).await
+    accept(&listener, &pages, &stop).await;
+}
+
+/// Serves each connection in a task of its own, and waits for all of them after a stop.
+async fn accept(listener: &TcpListener, pages: &Router, stop: &CancellationToken) {
+    let room = Arc::new(Semaphore::new(CONNECTIONS_MAX as usize));
+    while let Some(Ok(place)) = stop.run_until_cancelled(Arc::clone(&room).acquire_owned()).await {
+        match stop.run_until_cancelled(listener.accept()).await {
+            Some(Ok((stream, _))) => {
+                let serve = connection::serve(stream, pages.clone(), stop.clone());
+                tokio::spawn(async move {
+                    serve.await;
+                    drop(place);
+                });
+            }
+            Some(Err(error)) => {
+                tracing::warn!(%error, "accept an HTTP connection");
+                sleep(ACCEPT_PAUSE).await;
+            }
+            None => break,
+        }
+    }
+    // Fails only if it were closed.
+    let _ = room.acquire_many(CONNECTIONS_MAX).await;
 }

@@ -144,7 +144,8 @@ impl Log {
         }
         let stamped = self.stamp_all(&batches, &context);
         let producers = follow(&writer.producers, &batches, &stamped, context.now)?;
-        self.write(&mut writer, &stamped, &context)?;
+        self.write(&mut writer, &stamped, &context)
+            .inspect_err(|it| self.health.tell_failure(it, context.now))?;
         writer.producers.0.extend(producers.0);
         Ok(self.publish(&stamped, &context))
     }

@@ -1,7 +1,8 @@
 //! What the requests of all connections together may hold in memory, taken as their bytes arrive.
 //!
 //! Rule: a length that is only announced takes nothing from others. Half-read requests cannot wait for each other for
-//! ever, since one at a time has its turn: it may take all that it still needs, and ends.
+//! ever, since one at a time has its turn: it may take all that it still needs, and ends. Small requests have a pool of
+//! their own, so that large ones, even stalled ones, do not hold them up.
 
 use std::sync::Arc;
 
@@ -10,8 +11,14 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::Limits;
 
+/// All but `Produce` and the largest commits and metadata requests are smaller.
+const SMALL_BYTES: usize = 64 * 1024;
+/// The part of the budget that only small requests may take.
+const SMALL_PART: usize = 8;
+
 /// A request's share, given back when dropped.
 pub(super) struct Held {
+    is_small: bool,
     permit: Option<OwnedSemaphorePermit>,
     turn: Option<OwnedSemaphorePermit>,
     gauge: Gauge,
@@ -41,6 +48,7 @@ impl Drop for Held {
 #[derive(Clone)]
 pub(super) struct Budget {
     pool: Arc<Semaphore>,
+    small: Arc<Semaphore>,
     /// For the one request that takes no more from the pool. What it may need is not in the pool.
     turn: Arc<Semaphore>,
     gauge: Gauge,
@@ -49,19 +57,23 @@ pub(super) struct Budget {
 impl Budget {
     pub(super) fn new(limits: &Limits, gauge: Gauge) -> Self {
         let max = limits.inflight_max_bytes;
-        let pool = max - limits.request_max_bytes.min(max / 2);
-        Self { pool: Arc::new(Semaphore::new(pool)), turn: Arc::new(Semaphore::new(1)), gauge }
+        let small = max / SMALL_PART;
+        let pool = max - small - limits.request_max_bytes.min(max / 2);
+        let [pool, small, turn] = [pool, small, 1].map(|it| Arc::new(Semaphore::new(it)));
+        Self { pool, small, turn, gauge }
     }
 
-    /// For a request of which nothing has arrived.
-    pub(super) fn begin(&self) -> Held {
-        Held { permit: None, turn: None, gauge: self.gauge.clone(), bytes: 0 }
+    /// For a request of `length` bytes of which nothing has arrived.
+    pub(super) fn begin(&self, length: usize) -> Held {
+        let is_small = length <= SMALL_BYTES;
+        Held { is_small, permit: None, turn: None, gauge: self.gauge.clone(), bytes: 0 }
     }
 
     /// Waits until `held` may be `more` bytes larger.
     pub(super) async fn grow(&self, held: &mut Held, more: usize) {
         if held.turn.is_none() {
-            let pool = Arc::clone(&self.pool).acquire_many_owned(more as u32);
+            let pool = if held.is_small { &self.small } else { &self.pool };
+            let pool = Arc::clone(pool).acquire_many_owned(more as u32);
             let turn = Arc::clone(&self.turn).acquire_owned();
             tokio::select! {
                 biased;

@@ -1,7 +1,9 @@
 //! One connection: a loop that reads requests and one that writes answers, joined by a bounded queue in request order.
 //!
-//!     frames → Service::call ─ Exclusive, Ready ─▶ the reader waits until it is written
-//!                            └ Pipelined ────────▶ the reader goes on
+//! ```text
+//! frames → Service::call ─ Exclusive, Ready ─▶ the reader waits until it is written
+//!                        └ Pipelined ────────▶ the reader goes on
+//! ```
 //!
 //! All answers under way are driven at once; they are written one after the other.
 

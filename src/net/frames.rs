@@ -51,7 +51,7 @@ impl<R: AsyncRead + Unpin> Frames<R> {
             return Ok(None);
         };
         let length = frame::parse_length(prefix, self.request_max_bytes)?;
-        let mut held = self.budget.begin();
+        let mut held = self.budget.begin(length);
         let bytes = self.read_body(length, &mut held).await?;
         Ok(Some(Frame { bytes, held }))
     }

@@ -303,6 +303,19 @@ async fn announced_lengths_take_nothing_from_others() {
 }
 
 #[tokio::test]
+async fn large_requests_that_stall_hold_up_no_small_ones() {
+    let node = Node::with(|it| it.inflight_max_bytes = 1 << 20).await;
+    let mut stalled = Vec::new();
+    for _ in 0..4 {
+        let mut half = node.connect().await;
+        half.0.write_i32(1 << 20).await.unwrap();
+        half.0.write_all(&[ask::ECHO; 500 << 10]).await.unwrap();
+        stalled.push(half);
+    }
+    node.assert_serves_others().await;
+}
+
+#[tokio::test]
 async fn half_read_requests_that_fill_the_budget_all_end() {
     let node = Node::with(|it| it.inflight_max_bytes = 1 << 20).await;
     let large = vec![ask::ECHO; 900 << 10];

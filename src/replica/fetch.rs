@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use bytes::Bytes;
 use tokio::time::Instant;
 
-use super::{Partition, ReplicaError, ReplicaManager, purgatory::DelayedFetch};
+use super::{Partition, ReadShare, ReplicaError, ReplicaManager, purgatory::DelayedFetch};
 use crate::{
     base::{LeaderEpoch, Offset, TopicPartition},
     log::LogError,
@@ -43,6 +43,8 @@ pub struct FetchParams {
 pub struct FetchedPartition {
     pub topic_partition: TopicPartition,
     pub result: Result<FetchedData, ReplicaError>,
+    /// Of all partitions together, to be held as long as their records or a copy of them are.
+    pub share: Arc<ReadShare>,
 }
 
 pub struct FetchedData {
@@ -93,21 +95,32 @@ impl ReplicaManager {
             self.find(&it.topic_partition).is_some_and(|at| at.high_watermark() > it.fetch_offset)
         };
         if !params.partitions.iter().any(has_news) {
-            return self.read_now(params);
+            return self.read_now(params, self.read_budget.take(0));
         }
+        let wanted =
+            params.partitions.iter().fold(0, |sum: usize, it| sum.saturating_add(it.max_bytes));
+        let share = self.read_budget.take(wanted.min(params.max_bytes));
         let (replicas, params) = (Arc::clone(self), Arc::clone(params));
-        match tokio::task::spawn_blocking(move || replicas.read_now(&params)).await {
+        match tokio::task::spawn_blocking(move || replicas.read_now(&params, share)).await {
             Ok(round) => round,
             Err(panicked) => std::panic::resume_unwind(panicked.into_panic()),
         }
     }
 
-    fn read_now(&self, params: &FetchParams) -> Round {
-        let mut round = Round::default();
+    fn read_now(&self, params: &FetchParams, mut share: ReadShare) -> Round {
+        let max_bytes = params.max_bytes.min(share.bytes());
+        let mut results = Vec::with_capacity(params.partitions.len());
+        let mut bytes = 0;
         for asked in &params.partitions {
-            let max_bytes = asked.max_bytes.min(params.max_bytes.saturating_sub(round.bytes));
-            let result = self.read_partition(params.isolation, asked, max_bytes, round.bytes == 0);
-            round.push(asked, result);
+            let max_bytes = asked.max_bytes.min(max_bytes.saturating_sub(bytes));
+            let result = self.read_partition(params.isolation, asked, max_bytes, bytes == 0);
+            bytes += result.as_ref().map_or(0, |it| it.records.len());
+            results.push((asked, result));
+        }
+        share.shrink(bytes);
+        let (share, mut round) = (Arc::new(share), Round::default());
+        for (asked, result) in results {
+            round.push(asked, result, &share);
         }
         round
     }
@@ -172,7 +185,12 @@ struct Round {
 }
 
 impl Round {
-    fn push(&mut self, asked: &FetchPartition, result: Result<FetchedData, ReplicaError>) {
+    fn push(
+        &mut self,
+        asked: &FetchPartition,
+        result: Result<FetchedData, ReplicaError>,
+        share: &Arc<ReadShare>,
+    ) {
         match &result {
             Ok(data) => {
                 self.bytes += data.records.len();
@@ -181,7 +199,7 @@ impl Round {
             Err(_) => self.is_urgent = true,
         }
         let topic_partition = asked.topic_partition.clone();
-        self.answers.push(FetchedPartition { topic_partition, result });
+        self.answers.push(FetchedPartition { topic_partition, result, share: Arc::clone(share) });
     }
 
     fn is_enough(&self, params: &FetchParams) -> bool {

@@ -10,7 +10,7 @@ use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 use prometheus_client::metrics::gauge::Gauge;
 
-use super::{Partition, ReplicaError, partition::Role};
+use super::{Partition, ReplicaError, partition::Role, read_budget::ReadBudget};
 use crate::{
     base::{LeaderEpoch, TopicId, TopicName, TopicPartition},
     config::{Config, LogConfig, TopicConfig, TopicConfigs},
@@ -42,6 +42,7 @@ pub struct ReplicaManager {
     /// Held by whoever changes the set of partitions.
     changing: Mutex<()>,
     count: Gauge<i64, AtomicI64>,
+    pub(super) read_budget: ReadBudget,
 }
 
 /// A partition that an image gives this node.
@@ -77,6 +78,7 @@ impl ReplicaManager {
             image: ArcSwap::default(),
             changing: Mutex::new(()),
             count,
+            read_budget: ReadBudget::default(),
         }))
     }
 

@@ -10,6 +10,7 @@ mod isr;
 mod manager;
 mod partition;
 mod purgatory;
+mod read_budget;
 
 #[cfg(test)]
 mod tests;
@@ -18,3 +19,4 @@ pub use error::ReplicaError;
 pub use fetch::{FetchParams, FetchPartition, FetchedData, FetchedPartition, Isolation};
 pub use manager::ReplicaManager;
 pub use partition::{Acks, Partition};
+pub use read_budget::ReadShare;

@@ -49,6 +49,26 @@ fn a_node_stops_cleanly_with_clients_still_connected_and_starts_again_on_its_dat
 }
 
 #[test]
+fn a_stop_does_not_wait_for_clients_that_never_finish() {
+    let mut broker = Broker::start();
+    let dawdlers = [
+        (broker.http_address(), b"".as_slice()),
+        (broker.http_address(), b"GET /metrics HTT"),
+        (broker.http_address(), b"GET /metrics HTTP/1.1\r\nHost: klamm\r\n\r\n"),
+        (broker.address(), b""),
+        (broker.address(), b"\0\0\0"),
+        (broker.address(), b"\0\0\x01\0half a request"),
+    ];
+    let dawdlers = dawdlers.map(|(address, bytes)| {
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.write_all(bytes).unwrap();
+        stream
+    });
+    assert!(broker.terminate().success());
+    drop(dawdlers);
+}
+
+#[test]
 fn a_killed_node_starts_again_on_its_data() {
     let mut broker = Broker::with(&[("auto.create.topics.enable", "false")]);
     let cluster = |broker: &Broker| {

@@ -14,6 +14,10 @@ use crate::{
     replica::{FetchParams, FetchPartition, Isolation},
 };
 
+/// Longest that a fetch waits, whatever it asks for. Clients give up after 30 to 60 seconds by default, and one that has
+/// left is noticed only when its answer is written.
+const WAIT_MAX: Duration = Duration::from_mins(5);
+
 /// `fetch.max.bytes` of a broker: more is never read for one request.
 const FETCH_BYTES_MAX: usize = 55 * 1024 * 1024;
 
@@ -62,7 +66,8 @@ impl Limits {
 pub(super) fn limits(request: &FetchRequest) -> Limits {
     let max_bytes = size(request.max_bytes).min(FETCH_BYTES_MAX);
     Limits {
-        max_wait: Duration::from_millis(u64::try_from(request.max_wait_ms).unwrap_or(0)),
+        max_wait: Duration::from_millis(u64::try_from(request.max_wait_ms).unwrap_or(0))
+            .min(WAIT_MAX),
         min_bytes: size(request.min_bytes).min(max_bytes),
         max_bytes,
         isolation: match request.isolation_level {

@@ -27,6 +27,7 @@ fn context(api_version: i16) -> Context {
         client_host: IpAddr::from([127, 0, 0, 1]),
         connection_id: 1,
         listener: "PLAINTEXT".into(),
+        held: crate::api::context::Held::default(),
     }
 }
 
