@@ -309,7 +309,7 @@ async fn large_requests_that_stall_hold_up_no_small_ones() {
     for _ in 0..4 {
         let mut half = node.connect().await;
         half.0.write_i32(1 << 20).await.unwrap();
-        half.0.write_all(&[ask::ECHO; 500 << 10]).await.unwrap();
+        half.0.write_all(&vec![ask::ECHO; 500 << 10]).await.unwrap();
         stalled.push(half);
     }
     node.assert_serves_others().await;

@@ -137,7 +137,8 @@ fn damaged_files(path: &Path) -> usize {
 
 #[test]
 fn segments_behind_a_damaged_one_are_kept_and_what_was_cut_is_set_aside() {
-    let changes: [(fn(&mut Vec<u8>), usize); 4] = [
+    type Change = fn(&mut Vec<u8>);
+    let changes: [(Change, usize); 4] = [
         (|it| it[70] ^= 1, 1),
         (|it| it[16] = 9, 1),
         (Vec::clear, 0),
