@@ -247,7 +247,11 @@ fn own(disk: &dyn Disk, path: &Path, node_id: BrokerId) -> Result<Meta, LogError
         meta.store(disk, path)?;
         return Ok(meta);
     };
-    let meta = Meta::decode(&bytes).ok_or_else(|| refused(format!("{META} cannot be read")))?;
+    let meta = Meta::decode(&bytes).ok_or_else(|| {
+        refused(format!(
+            "{META} is damaged: it needs version=1, node.id and directory.id; restore it from a copy"
+        ))
+    })?;
     if meta.node_id != node_id {
         let reason = format!("it belongs to node {}, this is node {}", meta.node_id.0, node_id.0);
         return Err(refused(reason));

@@ -148,8 +148,7 @@ impl Loader<'_> {
             let aside = self.set_aside(&file, &path, end..size)?;
             tracing::error!(
                 segment = %path.display(), size, end, aside = %aside.display(),
-                "a segment is damaged: what follows the damage is no longer served and was set aside; \
-                 restore the file from a copy if there is one"
+                "a segment is damaged: what follows the damage is set aside"
             );
         }
         segment.set_size(end);

@@ -73,16 +73,24 @@ impl Quorum {
         Ok(Arc::new(quorum))
     }
 
+    /// A vote without a log is no first start: to begin anew would forget every topic.
+    fn why_no_voter(&self) -> String {
+        let voters: Vec<_> = self.raft.voter_ids().collect();
+        match voters.as_slice() {
+            [] => "quorum.log has lost its entries, though quorum.vote tells that there were some; restore it from a copy, \
+                   or start with an empty log directory"
+                .into(),
+            voters => format!("the metadata log belongs to node {voters:?}, this is node {}", self.id),
+        }
+    }
+
     /// Forms the quorum at the first start, and gets this voter elected.
     async fn lead(&self) -> Result<(), QuorumError> {
         if !self.raft.is_initialized().await? {
             let voters = BTreeMap::from([(self.id, BasicNode { addr: String::new() })]);
             self.raft.initialize(voters).await.map_err(|it| storage(&it))?;
         } else if !self.raft.voter_ids().any(|it| it == self.id) {
-            let voters: Vec<_> = self.raft.voter_ids().collect();
-            let message =
-                format!("the metadata log belongs to node {voters:?}, this is node {}", self.id);
-            return Err(QuorumError::Storage(message));
+            return Err(QuorumError::Storage(self.why_no_voter()));
         } else if !self.raft.is_leader() {
             // Nobody else can lead: no need to wait for the election timeout.
             self.raft.trigger().elect(false).await?;

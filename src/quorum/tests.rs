@@ -218,6 +218,10 @@ async fn a_folder_in_use_or_of_another_node_is_refused() {
     let killed = copy(dir.path());
     let error = Quorum::start(killed.path().to_owned(), BrokerId(2)).await.err().unwrap();
     assert!(error.to_string().contains("belongs to node [1]"), "{error}");
+
+    std::fs::remove_file(killed.path().join("quorum.log")).unwrap();
+    let error = Quorum::start(killed.path().to_owned(), BrokerId(1)).await.err().unwrap();
+    assert!(error.to_string().contains("quorum.log has lost its entries"), "{error}");
 }
 
 /// What openraft and Klamm log from WARN up.
