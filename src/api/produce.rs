@@ -138,15 +138,23 @@ impl Asked<'_> {
         topic: &Result<TopicName, ErrorCode>,
         data: PartitionProduceData,
     ) -> Result<Submission, ErrorCode> {
-        let (acks, topic) = (self.acks?, topic.clone()?);
+        let topic_partition = TopicPartition { topic: topic.clone()?, partition: data.index };
+        let acks = self.acks.map_err(|code| self.unless_unknown(&topic_partition, code))?;
         Ok(Submission {
-            topic_partition: TopicPartition { topic, partition: data.index },
+            topic_partition,
             records: data.records.ok_or(ErrorCode::InvalidRecord)?,
             acks,
             timeout: Duration::from_millis(u64::try_from(self.timeout_ms).unwrap_or(0)),
             client_id: self.context.client_id.clone(),
             connection_id: self.context.connection_id,
         })
+    }
+
+    /// Kafka looks for the partition before it looks at what is asked of it.
+    fn unless_unknown(&self, it: &TopicPartition, code: ErrorCode) -> ErrorCode {
+        let image = self.rooms.quorum.image();
+        let known = image.partition(it.topic.as_str(), it.partition).is_some();
+        if known { code } else { ErrorCode::UnknownTopicOrPartition }
     }
 }
 

@@ -1,7 +1,7 @@
 //! One broker, asked over its sockets: a module for each API and each promise. One binary, because linking a broker
 //! with its plugins is most of the waiting.
 
-mod acks_zero;
+mod acks;
 mod alerts;
 mod api_versions;
 mod assignor;
