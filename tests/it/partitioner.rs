@@ -119,7 +119,8 @@ impl Unreachable {
 
 /// Two batches, the second of which is stored in partition 1 and not in partition 2; and a third one.
 fn unfinished() -> (Broker, Unreachable, Session, [Bytes; 3]) {
-    let (broker, mut client) = start(&[("segment.ms", "1")]);
+    let (mut broker, mut client) = start(&[("segment.ms", "1")]);
+    broker.announce("refused an append");
     let session = Session::new(&mut client);
     let sent = [
         session.batch(0, &[keyed("k1", "a"), keyed("k2", "b")]),
