@@ -29,10 +29,18 @@ fn advertised_one(config: &Config, bound: &BoundListener) -> Listener {
         Some(listener) => listener.clone(),
         None => {
             let address = bound.address().ip();
-            // A wildcard is no address to connect to; without a better one, this machine's own clients are served.
             let host =
-                if address.is_unspecified() { "localhost".into() } else { address.to_string() };
+                if address.is_unspecified() { localhost(bound) } else { address.to_string() };
             Listener { name: bound.name().to_owned(), host, port }
         }
     }
+}
+
+/// A wildcard is no address to connect to; without a better one, this machine's own clients are served.
+fn localhost(bound: &BoundListener) -> String {
+    tracing::warn!(
+        listener = bound.name(),
+        "clients are told `localhost`, which other machines cannot use: set advertised.listeners"
+    );
+    "localhost".into()
 }

@@ -32,7 +32,8 @@ pub(super) struct Node {
     rooms: Arc<Rooms>,
     alerts: AlertCoordinator,
     addresses: Vec<String>,
-    ready: watch::Sender<bool>,
+    /// What HTTP shows, while the node serves.
+    shown: watch::Sender<Option<Arc<Rooms>>>,
     /// Stops listeners and HTTP.
     stop_edge: CancellationToken,
     edge: Vec<JoinHandle<()>>,
@@ -56,11 +57,16 @@ impl Node {
         // Locks the log directories before the metadata log in the first of them is touched.
         let replicas = ReplicaManager::start(&config, &metrics)?;
         let sockets = Sockets::bind(&config).await?;
+        let addresses = sockets.addresses(&config)?;
+        let Sockets { listeners, http } = sockets;
+        let (stop_edge, stop_rooms) = (CancellationToken::new(), CancellationToken::new());
+        // Whoever watches over this node is told that it lives and is not ready.
+        let (shown, is_shown) = watch::channel(None);
+        let edge = vec![tokio::spawn(http::serve(http, is_shown, stop_edge.clone()))];
         let quorum = start_quorum(&config).await?;
         replicas.claim(&quorum.image().cluster_id)?;
-        register(&config, &quorum, &sockets.listeners).await?;
+        register(&config, &quorum, &listeners).await?;
         let plugins = start_plugins(&config, &metrics).await?;
-        let (stop_edge, stop_rooms) = (CancellationToken::new(), CancellationToken::new());
 
         let (intake, matches) = AlertIntake::new();
         let produce =
@@ -105,31 +111,20 @@ impl Node {
             groups,
             published,
         });
-        let (ready, is_ready) = watch::channel(false);
-        let mut node = Self {
-            addresses: sockets.addresses(&rooms.config)?,
-            rooms,
-            alerts,
-            ready,
-            stop_edge,
-            edge: Vec::new(),
-            stop_rooms,
-            background,
-        };
-        node.open(sockets, is_ready);
+        let mut node =
+            Self { rooms, alerts, addresses, shown, stop_edge, edge, stop_rooms, background };
+        node.open(listeners);
         Ok(node)
     }
 
-    /// Begins to serve clients and HTTP.
-    fn open(&mut self, sockets: Sockets, is_ready: watch::Receiver<bool>) {
+    /// Begins to serve clients.
+    fn open(&mut self, listeners: Vec<BoundListener>) {
         let server = Server::of(self.rooms.clone());
-        for listener in sockets.listeners {
+        for listener in listeners {
             let serve = server.clone().serve(listener, self.stop_edge.clone());
             self.edge.push(tokio::spawn(serve));
         }
-        let serve = http::serve(sockets.http, self.rooms.clone(), is_ready, self.stop_edge.clone());
-        self.edge.push(tokio::spawn(serve));
-        self.ready.send_replace(true);
+        self.shown.send_replace(Some(self.rooms.clone()));
     }
 
     /// Every address, as the ready line tells them.
@@ -139,7 +134,7 @@ impl Node {
 
     /// Finishes running requests, then flushes and closes the logs.
     pub(super) async fn stop(self) -> anyhow::Result<()> {
-        self.ready.send_replace(false);
+        self.shown.send_replace(None);
         self.stop_edge.cancel();
         join(self.edge).await;
         self.alerts.shutdown();

@@ -148,7 +148,7 @@ pub(super) struct Produce {
     /// Text between a line's key and its value; without it records have no keys
     #[arg(long, short = 'K', value_name = "TEXT")]
     pub(super) key_separator: Option<String>,
-    /// Sends all records there; else keys decide, and records without one take turns
+    /// Sends all records there; else keys decide, and those without one go to the partitions in turns of a thousand
     #[arg(long, short)]
     pub(super) partition: Option<i32>,
     #[command(flatten)]

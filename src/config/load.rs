@@ -11,7 +11,7 @@ use super::{
     Config, Pattern, Patterns, Problems, SinkConfig, SinkKind,
     flatten::{Entry, flatten_file, flatten_set},
     problem::nearest,
-    settings::{MEANINGLESS, NOT_SERVED, SETTINGS},
+    settings::{INSTEAD, MEANINGLESS, NOT_SERVED, SETTINGS},
     topic,
 };
 
@@ -117,6 +117,8 @@ impl Loader {
                 }
                 Err(reason) => self.problem(entry, reason),
             }
+        } else if let Some((_, instead)) = INSTEAD.iter().find(|(it, _)| *it == key) {
+            self.problem(entry, instead);
         } else if MEANINGLESS.contains(&key) {
             self.meaningless.push(key.into());
         } else if NOT_SERVED.iter().any(|it| key.starts_with(it)) || key.contains(".ssl.") {

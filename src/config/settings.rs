@@ -291,4 +291,11 @@ pub(super) const MEANINGLESS: &[&str] = &[
 
 /// Beginnings of settings of Kafka's that this version does not serve: refused, since ignoring them would be unsafe.
 pub(super) const NOT_SERVED: &[&str] =
-    &["ssl.", "sasl.", "authorizer.", "super.users", "quota.", "remote.log.", "zookeeper."];
+    &["ssl.", "sasl.", "authorizer.", "super.users", "quota.", "remote.log."];
+
+/// Settings that Kafka had or that people take for one, and what to do instead.
+pub(super) const INSTEAD: &[(&str, &str)] = &[
+    ("broker.id", "is called node.id, as in Kafka 4"),
+    ("log.dir", "is not read here: set log.dirs"),
+    ("zookeeper.connect", "has no meaning since Kafka 4: there is no ZooKeeper; remove it"),
+];

@@ -10,10 +10,8 @@ pub(super) async fn live() -> &'static str {
 }
 
 /// 200 while the node serves, 503 before and while it stops.
-pub(super) async fn ready(State(shown): State<Shown>) -> (StatusCode, &'static str) {
-    if *shown.ready.borrow() {
-        (StatusCode::OK, "ready\n")
-    } else {
-        (StatusCode::SERVICE_UNAVAILABLE, "not ready\n")
-    }
+pub(super) async fn ready(
+    State(shown): State<Shown>,
+) -> Result<&'static str, (StatusCode, String)> {
+    shown.rooms().map(|_| "ready\n")
 }

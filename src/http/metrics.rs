@@ -2,7 +2,7 @@
 
 use axum::{
     extract::State,
-    http::{HeaderName, header::CONTENT_TYPE},
+    http::{HeaderName, StatusCode, header::CONTENT_TYPE},
 };
 
 use super::Shown;
@@ -10,6 +10,9 @@ use super::Shown;
 /// The format that `prometheus-client` writes.
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-pub(super) async fn show(State(shown): State<Shown>) -> ([(HeaderName, &'static str); 1], String) {
-    ([(CONTENT_TYPE, OPEN_METRICS)], shown.rooms.metrics.encode())
+/// The content type, and the text.
+type Page = ([(HeaderName, &'static str); 1], String);
+
+pub(super) async fn show(State(shown): State<Shown>) -> Result<Page, (StatusCode, String)> {
+    Ok(([(CONTENT_TYPE, OPEN_METRICS)], shown.rooms()?.metrics.encode()))
 }

@@ -9,6 +9,7 @@ use std::{sync::Arc, time::Duration};
 
 use axum::{
     Router,
+    http::StatusCode,
     routing::{get, post},
 };
 use tokio::{
@@ -25,18 +26,26 @@ const CONNECTIONS_MAX: u32 = 256;
 /// After a failed accept, which is most often one for lack of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// What the pages show.
+/// What the pages show: nothing but health before the node serves, and when it stops.
 #[derive(Clone)]
-struct Shown {
-    rooms: Arc<Rooms>,
-    ready: watch::Receiver<bool>,
+struct Shown(watch::Receiver<Option<Arc<Rooms>>>);
+
+impl Shown {
+    /// The rooms of a node that serves.
+    ///
+    /// # Errors
+    ///
+    /// 503 while there are none.
+    fn rooms(&self) -> Result<Arc<Rooms>, (StatusCode, String)> {
+        let rooms = self.0.borrow().clone();
+        rooms.ok_or_else(|| (StatusCode::SERVICE_UNAVAILABLE, "not ready\n".into()))
+    }
 }
 
-/// Serves until `stop`; `ready` is what `/health/ready` answers.
+/// Serves until `stop`, also while the node starts: `rooms` are there when it serves.
 pub async fn serve(
     listener: TcpListener,
-    rooms: Arc<Rooms>,
-    ready: watch::Receiver<bool>,
+    rooms: watch::Receiver<Option<Arc<Rooms>>>,
     stop: CancellationToken,
 ) {
     let pages = Router::new()
@@ -45,7 +54,7 @@ pub async fn serve(
         .route("/metrics", get(metrics::show))
         .route("/v1/plugins", get(plugins::list))
         .route("/v1/plugins/{name}/rollback", post(plugins::rollback))
-        .with_state(Shown { rooms, ready });
+        .with_state(Shown(rooms));
     accept(&listener, &pages, &stop).await;
 }
 

@@ -10,8 +10,10 @@ use super::Shown;
 use crate::plugin::PluginStatus;
 
 /// All plugins, sorted by name (design part 3).
-pub(super) async fn list(State(shown): State<Shown>) -> Json<Vec<PluginStatus>> {
-    Json(shown.rooms.plugins.status())
+pub(super) async fn list(
+    State(shown): State<Shown>,
+) -> Result<Json<Vec<PluginStatus>>, (StatusCode, String)> {
+    Ok(Json(shown.rooms()?.plugins.status()))
 }
 
 /// Puts the version that ran before into use again, until the file changes.
@@ -24,6 +26,6 @@ pub(super) async fn rollback(
     if headers.contains_key(ORIGIN) {
         return Err((StatusCode::FORBIDDEN, "not from a browser\n".into()));
     }
-    let status = shown.rooms.plugins.rollback(&name.as_str().into());
+    let status = shown.rooms()?.plugins.rollback(&name.as_str().into());
     status.map(Json).map_err(|error| (StatusCode::CONFLICT, format!("{error}\n")))
 }

@@ -103,7 +103,10 @@ impl Registry {
     }
 
     pub(super) fn status(&self) -> Vec<PluginStatus> {
-        self.slots.read().values().map(|slot| slot.status()).collect()
+        // One whose first load has not ended is no plugin yet, and has not failed either.
+        let has_ended =
+            |it: &PluginStatus| it.state != PluginState::Failed || it.last_error.is_some();
+        self.slots.read().values().map(|slot| slot.status()).filter(has_ended).collect()
     }
 
     pub(super) fn watch(&self) -> watch::Receiver<u64> {
@@ -146,7 +149,10 @@ impl Registry {
             self.slots.write().remove(name);
             self.changed();
         } else if slot.active.swap(None).is_some() {
-            tracing::warn!(plugin = name.as_str(), "plugin is unloaded: its file is gone");
+            tracing::warn!(
+                plugin = name.as_str(),
+                "plugin is unloaded: its file is gone, and its on-failure policy answers for it where it is named"
+            );
             slot.history.lock().load_error = Some("its file is gone".into());
             slot.metrics.reloaded("unloaded");
             self.changed();
