@@ -242,16 +242,15 @@ fn adopt(segment: &Segment) -> Result<bool, LogError> {
         segment.log.get().and_then(|it| it.len()).map_err(LogError::storage("open", &path))?;
     segment.set_size(size);
     let plausible = adopt_indexes(segment).map_err(LogError::storage("read", &path))?;
-    match plausible && indexes_fit(segment)? {
-        true => adopt_first_time(segment).map(|()| true),
-        false => {
-            tracing::warn!(
-                segment = %path.display(),
-                "the files of a segment do not fit together: checking it and building its indexes anew"
-            );
-            Ok(false)
-        }
+    if plausible && indexes_fit(segment)? {
+        adopt_first_time(segment)?;
+        return Ok(true);
     }
+    tracing::warn!(
+        segment = %path.display(),
+        "the files of a segment do not fit together: checking it and building its indexes anew"
+    );
+    Ok(false)
 }
 
 /// Whether the last entry of each index speaks of a batch that is there, and what follows ends with the file. The
