@@ -15,11 +15,11 @@ impl From<LogError> for ErrorCode {
             LogError::OutOfOrderSequence { .. } => Self::OutOfOrderSequenceNumber,
             LogError::InvalidProducerEpoch { .. } => Self::InvalidProducerEpoch,
             LogError::RecordListTooLarge { .. } => Self::RecordListTooLarge,
-            // Retriable on purpose: another replica has an intact copy.
-            LogError::CorruptBatch { .. }
-            | LogError::Storage { .. }
-            | LogError::Offline(_)
-            | LogError::DirectoryRefused { .. } => Self::KafkaStorageError,
+            // As Kafka; consumers raise it to their caller, where a storage error would have them wait for ever.
+            LogError::CorruptBatch { .. } => Self::CorruptMessage,
+            LogError::Storage { .. } | LogError::Offline(_) | LogError::DirectoryRefused { .. } => {
+                Self::KafkaStorageError
+            }
             LogError::Closed(_) => Self::NotLeaderOrFollower,
         }
     }
@@ -30,6 +30,7 @@ impl From<ReplicaError> for ErrorCode {
         match error {
             ReplicaError::UnknownTopicOrPartition => Self::UnknownTopicOrPartition,
             ReplicaError::UnknownTopicId => Self::UnknownTopicId,
+            ReplicaError::Offline => Self::KafkaStorageError,
             ReplicaError::NotLeader => Self::NotLeaderOrFollower,
             ReplicaError::FencedLeaderEpoch => Self::FencedLeaderEpoch,
             ReplicaError::UnknownLeaderEpoch => Self::UnknownLeaderEpoch,

@@ -5,7 +5,7 @@ use std::{path::PathBuf, sync::Arc};
 
 use bytes::Bytes;
 
-use super::{LogError, file::File};
+use super::{LogError, file::File, time_index::TimestampOffset};
 use crate::{
     base::Offset,
     wire::record_batch::{Batch, BatchHeader, HEADER_BYTES},
@@ -31,6 +31,12 @@ impl Located {
     /// The position of the byte after it.
     pub(super) fn end(&self) -> u64 {
         self.position + self.header.size_bytes() as u64
+    }
+
+    /// Whether this is the batch that an entry of the time index speaks of.
+    pub(super) fn holds(&self, entry: TimestampOffset) -> bool {
+        let offsets = self.header.base_offset..=self.header.last_offset();
+        offsets.contains(&entry.offset) && self.header.max_timestamp == entry.timestamp
     }
 }
 

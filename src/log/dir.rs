@@ -14,7 +14,7 @@ use std::{
     path::{Path, PathBuf},
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicI64, Ordering},
+        atomic::{AtomicBool, Ordering},
     },
 };
 
@@ -24,7 +24,9 @@ use uuid::Uuid;
 use super::{
     Log, LogError, LogSettings, checkpoint,
     file::{Disk, RealDisk},
-    kafka_uuid, partition_metadata,
+    kafka_uuid,
+    pace::Pace,
+    partition_metadata,
     recovery::Opening,
 };
 use crate::base::{BrokerId, Offset, TimestampMs, TopicId, TopicPartition};
@@ -38,12 +40,9 @@ const RECOVERY_POINTS: &str = "recovery-point-offset-checkpoint";
 #[derive(Debug, Default)]
 pub struct Health {
     offline: AtomicBool,
-    /// When a failed append was told last, in milliseconds.
-    told_at: AtomicI64,
+    /// A full disk refuses every append.
+    refusals: Pace,
 }
-
-/// A full disk refuses every append; one line in so many milliseconds is enough to act.
-const TELL_INTERVAL_MS: i64 = 10_000;
 
 impl Health {
     pub fn is_online(&self) -> bool {
@@ -53,9 +52,7 @@ impl Health {
     /// Tells of an append that the disk refused, now and then. Nothing of it is left: the directory stays in use.
     pub(super) fn tell_failure(&self, failure: &LogError, now: TimestampMs) {
         let LogError::Storage { source: cause, .. } = failure else { return };
-        let told_at = self.told_at.load(Ordering::Relaxed);
-        if told_at == 0 || now.0.saturating_sub(told_at) >= TELL_INTERVAL_MS {
-            self.told_at.store(now.0, Ordering::Relaxed);
+        if self.refusals.is_due(now) {
             tracing::error!(%failure, %cause, "refused an append: its producer is told KAFKA_STORAGE_ERROR");
         }
     }

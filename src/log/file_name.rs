@@ -29,6 +29,13 @@ pub(super) fn deleted(path: &Path) -> PathBuf {
     name.into()
 }
 
+/// The name of an index whose segment is missing.
+pub(super) fn orphan(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".orphan");
+    name.into()
+}
+
 /// The name of what a damaged segment held from a position on.
 pub(super) fn damaged(segment: &Path, position: u64) -> PathBuf {
     let mut name = segment.as_os_str().to_owned();

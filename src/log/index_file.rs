@@ -94,6 +94,30 @@ impl<const N: usize> IndexFile<N> {
         Ok(window.into_iter().take_while(holds).last())
     }
 
+    /// Whether each entry may follow the one before it.
+    pub(super) fn all_follow(
+        &self,
+        follows: impl Fn(&[u8; N], &[u8; N]) -> bool,
+    ) -> io::Result<bool> {
+        let (count, mut at) = (self.entries(), 0);
+        let mut last: Option<[u8; N]> = None;
+        while at < count {
+            let window = self.window(at, WINDOW_ENTRIES.min(count - at))?;
+            at += window.len() as u64;
+            for entry in window {
+                if last.is_some_and(|last| !follows(&last, &entry)) {
+                    return Ok(false);
+                }
+                last = Some(entry);
+            }
+        }
+        Ok(true)
+    }
+
+    pub(super) fn first(&self) -> io::Result<Option<[u8; N]>> {
+        if self.entries() == 0 { Ok(None) } else { self.entry(0).map(Some) }
+    }
+
     fn entry(&self, at: u64) -> io::Result<[u8; N]> {
         let mut entry = [0; N];
         self.file.get()?.read_exact_at(&mut entry, at * N as u64)?;

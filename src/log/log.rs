@@ -21,6 +21,7 @@ use super::{
     file::{Disk, RealDisk},
     file_name,
     leader_epochs::LeaderEpochs,
+    pace::Pace,
     producer_snapshot,
     producer_state::{ProducerStates, route_of},
     recovery::{Loader, Opening},
@@ -68,6 +69,8 @@ pub struct Log {
     /// Stored after the segments that it covers, and loaded before them.
     pub(super) end: AtomicI64,
     pub(super) writer: Mutex<Writer>,
+    /// Of the line that tells of damage met by readers.
+    pub(super) damage: Pace,
 }
 
 /// What only an append, or maintenance, works with.
@@ -124,6 +127,7 @@ impl Log {
                 recovery_point: opening.recovery_point.min(found.log_end),
                 deleted: Vec::new(),
             }),
+            damage: Pace::default(),
         })
     }
 

@@ -13,10 +13,12 @@ mod file_name;
 mod index_file;
 mod kafka_uuid;
 mod leader_epochs;
+mod left_overs;
 #[expect(clippy::module_inception, reason = "the room is named after its main noun")]
 mod log;
 mod maintenance;
 mod offset_index;
+mod pace;
 mod partition_metadata;
 mod producer_snapshot;
 mod producer_state;

@@ -12,6 +12,13 @@ use crate::base::Offset;
 
 const ENTRY_BYTES: usize = 8;
 
+/// A batch by its last offset, and the position of its first byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct OffsetPosition {
+    pub(super) last_offset: Offset,
+    pub(super) position: u64,
+}
+
 #[derive(Debug)]
 pub(super) struct OffsetIndex {
     base_offset: Offset,
@@ -32,21 +39,44 @@ impl OffsetIndex {
         self.entries.append(encode(relative, position))
     }
 
-    /// A position at or before that of the batch which holds `target`.
-    pub(super) fn lookup(&self, target: Offset) -> io::Result<u64> {
+    /// The last batch that has an entry and ends at or before `target`. The batch itself tells whether that is true.
+    pub(super) fn lookup(&self, target: Offset) -> io::Result<Option<OffsetPosition>> {
         let relative = target - self.base_offset;
         let found = self.entries.find_last(|it| i64::from(decode(*it).0) <= relative)?;
-        Ok(found.map_or(0, |it| u64::try_from(decode(it).1).unwrap_or(0)))
+        Ok(found.map(|it| self.entry(it)))
     }
 
-    /// The position of the last batch that has an entry.
-    pub(super) fn last_position(&self) -> io::Result<u64> {
-        Ok(self.entries.last()?.map_or(0, |it| u64::try_from(decode(it).1).unwrap_or(0)))
+    /// The last batch that has an entry.
+    pub(super) fn last(&self) -> io::Result<Option<OffsetPosition>> {
+        Ok(self.entries.last()?.map(|it| self.entry(it)))
+    }
+
+    /// Whether the entries rise, from the segment's base on, and lie inside `size` bytes.
+    pub(super) fn is_plausible(&self, size: u64) -> io::Result<bool> {
+        let starts = self.entries.first()?.is_none_or(|it| {
+            let (relative, position) = decode(it);
+            relative >= 0 && position >= 0
+        });
+        let ends = self.last()?.is_none_or(|it| it.position < size);
+        let rises = |last: &[u8; ENTRY_BYTES], next: &[u8; ENTRY_BYTES]| {
+            let (last, next) = (decode(*last), decode(*next));
+            last.0 < next.0 && last.1 < next.1
+        };
+        Ok(starts && ends && self.entries.all_follow(rises)?)
     }
 
     /// Whether one more entry would pass `segment.index.bytes`.
     pub(super) fn is_full(&self, bytes_max: u32) -> bool {
         (self.entries.entries() + 1) * ENTRY_BYTES as u64 > u64::from(bytes_max)
+    }
+
+    fn entry(&self, bytes: [u8; ENTRY_BYTES]) -> OffsetPosition {
+        let (relative, position) = decode(bytes);
+        OffsetPosition {
+            last_offset: Offset(self.base_offset.0.saturating_add(i64::from(relative))),
+            // A negative one is beyond any segment, and so believed by nobody.
+            position: u64::try_from(position).unwrap_or(u64::MAX),
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use super::{
 };
 use crate::{
     base::{LeaderEpoch, Offset, TimestampMs},
+    telemetry::now,
     wire::record_batch::{
         Batch, BatchHeader, DecodedBatch, HEADER_BYTES, RecordView, TimestampType,
     },
@@ -53,13 +54,29 @@ impl Log {
         if from >= ceiling {
             return Ok(nothing);
         }
-        for segment in self.segments_from(from) {
-            if let Some(first) = segment.locate(from)? {
-                return read_from(&segment, &first, ceiling, max_bytes, at_least_one)
-                    .map(|it| it.unwrap_or(nothing));
+        let segments = self.segments_from(from);
+        for (at, segment) in segments.iter().enumerate() {
+            let end = segments.get(at + 1).map_or(log_end, |it| it.base_offset);
+            if let Some(first) = self.told(locate_below(segment, from, end))? {
+                let read = read_from(segment, &first, from, ceiling, max_bytes, at_least_one);
+                return self.told(read).map(|it| it.unwrap_or(nothing));
             }
         }
         Ok(nothing)
+    }
+
+    /// Tells of damage that a reader met, now and then: it meets it again with each request.
+    fn told<T>(&self, read: Result<T, LogError>) -> Result<T, LogError> {
+        read.inspect_err(|error| {
+            if let LogError::CorruptBatch { offset, segment } = error
+                && self.damage.is_due(now())
+            {
+                tracing::error!(
+                    segment = %segment.display(), offset = offset.0,
+                    "a reader met a damaged batch: it is told CORRUPT_MESSAGE"
+                );
+            }
+        })
     }
 
     /// The lowest offset whose timestamp is at or after `target`, below `ceiling` (KIP-79).
@@ -74,7 +91,7 @@ impl Log {
             if segment.times().largest.is_none_or(|it| it.timestamp < target) {
                 continue;
             }
-            if let Some(found) = self.find_in(segment, target)? {
+            if let Some(found) = self.told(self.find_in(segment, target))? {
                 return Ok(Some(found).filter(|it| it.offset < ceiling));
             }
         }
@@ -93,7 +110,7 @@ impl Log {
             }
         }
         let Some((segment, timestamp, offset)) = newest else { return Ok(None) };
-        match segment.locate(offset)? {
+        match self.told(segment.locate(offset))? {
             Some(located) => self.find_in_batch(segment, &located, timestamp),
             None => Ok(None),
         }
@@ -111,14 +128,8 @@ impl Log {
         segment: &Segment,
         target: TimestampMs,
     ) -> Result<Option<TimestampAndOffset>, LogError> {
-        let older_until = segment
-            .time_index
-            .lookup(target)
-            .map_err(LogError::storage("read", &segment.time_index.entries.file().path()))?;
-        let Some(first) = segment.locate(older_until.unwrap_or(segment.base_offset))? else {
-            return Ok(None);
-        };
-        let mut cursor = segment.cursor(first.position, LOOKUP_WINDOW_BYTES)?;
+        let position = position_before(segment, target)?;
+        let mut cursor = segment.cursor(position, LOOKUP_WINDOW_BYTES)?;
         while let Some(located) = cursor.next()? {
             if located.header.max_timestamp >= target
                 && let Some(found) = self.find_in_batch(segment, &located, target)?
@@ -156,6 +167,38 @@ impl Log {
     }
 }
 
+/// The first batch that ends at or after `from`, in a segment whose batches all end below `end`.
+///
+/// # Errors
+///
+/// [`LogError::CorruptBatch`] also where the batch would end beyond: nothing of it is delivered, but nobody waits for
+/// it to be committed either.
+fn locate_below(segment: &Segment, from: Offset, end: Offset) -> Result<Option<Located>, LogError> {
+    let found = segment.locate(from)?;
+    if found.as_ref().is_some_and(|it| it.header.last_offset() >= end) {
+        return Err(LogError::CorruptBatch { offset: from, segment: segment.log.path() });
+    }
+    Ok(found)
+}
+
+/// Where to begin the search for a time: at the batch of a confirmed entry of the time index, or at the start.
+fn position_before(segment: &Segment, target: TimestampMs) -> Result<u64, LogError> {
+    let found = segment
+        .time_index
+        .lookup(target)
+        .map_err(LogError::storage("read", &segment.time_index.entries.file().path()))?;
+    let Some(entry) = found else { return Ok(0) };
+    match segment.locate(entry.offset)? {
+        Some(batch) if batch.holds(entry) => Ok(batch.position),
+        Some(_) => {
+            segment.doubt_index("time index");
+            Ok(0)
+        }
+        // Perhaps of a batch that readers may not see yet.
+        None => Ok(0),
+    }
+}
+
 fn timestamp_of(batch: &DecodedBatch, record: RecordView<'_>) -> TimestampMs {
     match batch.header.attributes.timestamp_type() {
         TimestampType::LogAppendTime => batch.header.max_timestamp,
@@ -169,6 +212,7 @@ fn timestamp_of(batch: &DecodedBatch, record: RecordView<'_>) -> TimestampMs {
 fn read_from(
     segment: &Segment,
     first: &Located,
+    from: Offset,
     ceiling: Offset,
     max_bytes: usize,
     at_least_one: bool,
@@ -177,31 +221,47 @@ fn read_from(
     if first.header.last_offset() >= ceiling || (first_bytes > max_bytes && !at_least_one) {
         return Ok(None);
     }
+    let limit = first_bytes.max(max_bytes);
     let available = usize::try_from(segment.size() - first.position).unwrap_or(usize::MAX);
-    let mut bytes = vec![0; first_bytes.max(max_bytes).min(available)];
+    // With the header behind: it tells whether the last batch is what it says.
+    let mut bytes = vec![0; limit.saturating_add(HEADER_BYTES).min(available)];
     let path = segment.log.path();
     let read = segment.log.get().and_then(|it| it.read_exact_at(&mut bytes, first.position));
     read.map_err(LogError::storage("read", &path))?;
-    let (whole, next_offset) = whole_batches(&bytes, &first.header, ceiling);
+    let whole = whole_batches(&bytes, limit, &first.header, from, ceiling);
+    let (whole, next_offset) =
+        whole.ok_or(LogError::CorruptBatch { offset: from, segment: path })?;
     bytes.truncate(whole);
     Ok(Some(Fetched { records: bytes.into(), next_offset }))
 }
 
-/// How many bytes are whole batches below the ceiling, and the offset after them.
-fn whole_batches(bytes: &[u8], first: &BatchHeader, ceiling: Offset) -> (usize, Offset) {
+/// How many bytes are whole batches below the ceiling, and the offset after them. A batch whose offsets its successor
+/// belies is left out; `None` if that is the first one.
+fn whole_batches(
+    bytes: &[u8],
+    limit: usize,
+    first: &BatchHeader,
+    from: Offset,
+    ceiling: Offset,
+) -> Option<(usize, Offset)> {
+    let mut last = first.clone();
+    let (mut before, mut expected) = (None, from);
     let (mut whole, mut next_offset) = (first.size_bytes(), first.last_offset() + 1);
-    while let Some(rest) = bytes.get(whole..)
-        && rest.len() >= HEADER_BYTES
-    {
-        let Ok(header) = BatchHeader::parse(rest) else { break };
-        let fits = is_possible(&header, next_offset) && header.size_bytes() <= rest.len();
-        if !fits || header.last_offset() >= ceiling {
+    while let Some(next) = bytes.get(whole..).and_then(|it| BatchHeader::parse(it).ok()) {
+        if next.base_offset < next_offset {
+            let is_last_wrong = last.base_offset > expected || next.base_offset > last.base_offset;
+            return if is_last_wrong { before } else { Some((whole, next_offset)) };
+        }
+        let end = whole + next.size_bytes();
+        let fits = is_possible(&next, next_offset) && end <= limit.min(bytes.len());
+        if !fits || next.last_offset() >= ceiling {
             break;
         }
-        whole += header.size_bytes();
-        next_offset = header.last_offset() + 1;
+        (before, expected) = (Some((whole, next_offset)), next_offset);
+        (whole, next_offset) = (end, next.last_offset() + 1);
+        last = next;
     }
-    (whole, next_offset)
+    Some((whole, next_offset))
 }
 
 /// A batch and its bytes, for callers that walk what they fetched.

@@ -17,6 +17,8 @@ use super::{
     file::{Disk, File},
     file_name,
     leader_epochs::LeaderEpochs,
+    left_overs,
+    offset_index::OffsetPosition,
     producer_snapshot,
     producer_state::{ProducerStates, route_of},
     segment::Segment,
@@ -57,7 +59,7 @@ pub(super) struct Loader<'a> {
 impl Loader<'_> {
     pub(super) fn load(&self) -> Result<Loaded, LogError> {
         let names = self.disk.list(self.dir).map_err(LogError::storage("list", self.dir))?;
-        self.remove_left_overs(&names)?;
+        left_overs::clear(self.disk.as_ref(), self.dir, &names)?;
         let mut epochs = LeaderEpochs::empty(self.disk, self.dir);
         let epochs_known = epochs.load()?;
         let segments =
@@ -75,18 +77,6 @@ impl Loader<'_> {
             segment.close_files();
         }
         Ok(Loaded { segments, producers, epochs, log_end })
-    }
-
-    fn remove_left_overs(&self, names: &[String]) -> Result<(), LogError> {
-        let logs = offsets(names, file_name::LOG);
-        let is_orphan = |name: &String| {
-            [file_name::INDEX, file_name::TIME_INDEX]
-                .iter()
-                .filter_map(|suffix| file_name::offset(name, suffix))
-                .any(|offset| !logs.contains(&offset))
-        };
-        let useless = |name: &&String| file_name::is_left_over(name) || is_orphan(name);
-        names.iter().filter(useless).try_for_each(|name| self.remove(&self.dir.join(name)))
     }
 
     fn remove(&self, path: &Path) -> Result<(), LogError> {
@@ -251,15 +241,50 @@ fn adopt(segment: &Segment) -> Result<bool, LogError> {
     let size =
         segment.log.get().and_then(|it| it.len()).map_err(LogError::storage("open", &path))?;
     segment.set_size(size);
-    let fits = adopt_indexes(segment).map_err(LogError::storage("read", &path))?;
-    if !fits {
-        return Ok(false);
+    let plausible = adopt_indexes(segment).map_err(LogError::storage("read", &path))?;
+    if plausible && indexes_fit(segment)? {
+        adopt_first_time(segment)?;
+        return Ok(true);
     }
-    match end_of(segment) {
-        Ok(_) => adopt_first_time(segment).map(|()| true),
+    tracing::warn!(
+        segment = %path.display(),
+        "the files of a segment do not fit together: checking it and building its indexes anew"
+    );
+    Ok(false)
+}
+
+/// Whether the last entry of each index speaks of a batch that is there, and what follows ends with the file. The
+/// entries before rise up to it, and are confirmed when they are used.
+fn indexes_fit(segment: &Segment) -> Result<bool, LogError> {
+    let fit = || match (last_indexed(segment)?, segment.times().largest) {
+        (Some(last), _) if !segment.confirms(last)? => Ok(false),
+        (_, Some(largest)) => {
+            Ok(segment.confirms_time(largest)? && is_tail_older(segment, largest.timestamp)?)
+        }
+        // It has no records.
+        (_, None) => Ok(true),
+    };
+    match fit() {
         Err(LogError::CorruptBatch { .. }) => Ok(false),
-        Err(error) => Err(error),
+        other => other,
     }
+}
+
+/// Walks from the last indexed batch to the segment's end.
+fn is_tail_older(segment: &Segment, largest: TimestampMs) -> Result<bool, LogError> {
+    let position = last_indexed(segment)?.map_or(0, |it| it.position);
+    let mut cursor = segment.cursor(position, SCAN_WINDOW_BYTES)?;
+    while let Some(located) = cursor.next()? {
+        if located.header.max_timestamp > largest {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn last_indexed(segment: &Segment) -> Result<Option<OffsetPosition>, LogError> {
+    let path = segment.offset_index.entries.file().path();
+    segment.offset_index.last().map_err(LogError::storage("read", &path))
 }
 
 fn adopt_indexes(segment: &Segment) -> std::io::Result<bool> {
@@ -267,15 +292,18 @@ fn adopt_indexes(segment: &Segment) -> std::io::Result<bool> {
     let largest = segment.time_index.last()?;
     segment.set_largest(largest);
     let size = segment.size();
-    let last_position = segment.offset_index.last_position()?;
+    let rises = segment.offset_index.is_plausible(size)? && segment.time_index.is_plausible()?;
     // A sealed or closed segment with records always has an entry in its time index.
-    Ok(whole && last_position <= size && (largest.is_some() == (size > 0)))
+    Ok(whole && rises && (largest.is_some() == (size > 0)))
 }
 
 /// The active segment rolls by the age of its first batch.
 fn adopt_first_time(segment: &Segment) -> Result<(), LogError> {
-    if let Some(first) = segment.locate(segment.base_offset)? {
-        segment.set_first(first.header.max_timestamp);
+    match segment.locate(segment.base_offset) {
+        Ok(Some(first)) => segment.set_first(first.header.max_timestamp),
+        // Whoever reads a damaged one is told.
+        Ok(None) | Err(LogError::CorruptBatch { .. }) => {}
+        Err(error) => return Err(error),
     }
     Ok(())
 }
@@ -343,10 +371,7 @@ fn end_of(segment: &Segment) -> Result<Offset, LogError> {
     if segment.size() == 0 {
         return Ok(segment.base_offset);
     }
-    let position = segment
-        .offset_index
-        .last_position()
-        .map_err(LogError::storage("read", &segment.offset_index.entries.file().path()))?;
+    let position = last_indexed(segment)?.map_or(0, |it| it.position);
     let mut cursor = segment.cursor(position, SCAN_WINDOW_BYTES)?;
     let mut end = segment.base_offset;
     while let Some(located) = cursor.next()? {

@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
 
@@ -18,12 +18,12 @@ use super::{
     cursor::{BatchCursor, LOOKUP_WINDOW_BYTES, Located},
     file::{Disk, LazyFile},
     file_name,
-    offset_index::OffsetIndex,
+    offset_index::{OffsetIndex, OffsetPosition},
     time_index::{TimeIndex, TimestampOffset},
 };
 use crate::{
     base::{Offset, TimestampMs},
-    wire::record_batch::BatchHeader,
+    wire::record_batch::{BatchHeader, HEADER_BYTES},
 };
 
 #[derive(Debug)]
@@ -35,7 +35,12 @@ pub(super) struct Segment {
     /// Bytes that readers may see.
     size: AtomicU64,
     times: Mutex<Times>,
+    /// An index was told to lead astray.
+    doubted: AtomicBool,
 }
+
+/// Entries of the offset index that a search tries, backwards, before it begins at the segment's start.
+const ENTRIES_TRIED: usize = 3;
 
 /// What rolling, retention and time lookups go by.
 #[derive(Clone, Copy, Debug)]
@@ -72,6 +77,7 @@ impl Segment {
                 largest: None,
                 bytes_since_index_entry: 0,
             }),
+            doubted: AtomicBool::new(false),
         }
     }
 
@@ -197,25 +203,64 @@ impl Segment {
         if self.size() == 0 {
             return Ok(None);
         }
-        let position = self
-            .offset_index
-            .lookup(offset)
-            .map_err(LogError::storage("read", &self.offset_index.entries.file().path()))?;
-        match self.scan_from(position, offset) {
-            // A damaged index entry leads astray; the batches themselves tell.
-            Err(LogError::CorruptBatch { .. }) if position > 0 => self.scan_from(0, offset),
-            other => other,
-        }
-    }
-
-    fn scan_from(&self, position: u64, offset: Offset) -> Result<Option<Located>, LogError> {
-        let mut cursor = self.cursor(position, LOOKUP_WINDOW_BYTES)?;
+        let mut cursor = self.cursor(self.position_before(offset)?, LOOKUP_WINDOW_BYTES)?;
         while let Some(located) = cursor.next()? {
             if located.header.last_offset() >= offset {
                 return Ok(Some(located));
             }
         }
         Ok(None)
+    }
+
+    /// Whether the batch that holds an offset has this as its largest timestamp, as the time index says.
+    pub(super) fn confirms_time(&self, entry: TimestampOffset) -> Result<bool, LogError> {
+        match self.locate(entry.offset) {
+            Ok(found) => Ok(found.is_some_and(|it| it.holds(entry))),
+            // The segment is damaged on the way, and no reason to doubt the index.
+            Err(LogError::CorruptBatch { .. }) => Ok(true),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether the batch at an entry's position ends where the entry says. If so, nothing before it ends later: a
+    /// search for later offsets may begin there.
+    pub(super) fn confirms(&self, entry: OffsetPosition) -> Result<bool, LogError> {
+        match self.cursor(entry.position, HEADER_BYTES)?.next() {
+            Ok(found) => Ok(found.is_some_and(|it| it.header.last_offset() == entry.last_offset)),
+            Err(LogError::CorruptBatch { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Where to begin the search for `offset`: at a confirmed entry of the index, or at the start.
+    fn position_before(&self, offset: Offset) -> Result<u64, LogError> {
+        let mut target = offset;
+        for _ in 0..ENTRIES_TRIED {
+            let found = self
+                .offset_index
+                .lookup(target)
+                .map_err(LogError::storage("read", &self.offset_index.entries.file().path()))?;
+            let Some(entry) = found else { return Ok(0) };
+            if self.confirms(entry)? {
+                return Ok(entry.position);
+            }
+            // An entry of a batch that readers may not see yet is no wrong one.
+            if entry.position < self.size() {
+                self.doubt_index("offset index");
+            }
+            target = Offset(entry.last_offset.0.saturating_sub(1));
+        }
+        Ok(0)
+    }
+
+    /// Tells once that an index leads astray. Reads go on without it, only slower.
+    pub(super) fn doubt_index(&self, index: &'static str) {
+        if !self.doubted.swap(true, Ordering::Relaxed) {
+            tracing::warn!(
+                segment = %self.log.path().display(), index,
+                "an index does not fit its segment: searching around its wrong entries"
+            );
+        }
     }
 
     /// Closes files that were not used since the last call.

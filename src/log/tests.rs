@@ -22,6 +22,7 @@ use crate::{
 };
 
 mod append;
+mod damage;
 mod faults;
 mod indexes;
 mod lookups;

@@ -46,10 +46,20 @@ impl TimeIndex {
         Ok(self.entries.last()?.map(|it| self.entry(it)))
     }
 
-    /// Everything up to the returned offset is older than `target`; `None`: nothing is known to be.
-    pub(super) fn lookup(&self, target: TimestampMs) -> io::Result<Option<Offset>> {
+    /// The last entry older than `target`: if its batch confirms it, everything up to its offset is older too.
+    pub(super) fn lookup(&self, target: TimestampMs) -> io::Result<Option<TimestampOffset>> {
         let found = self.entries.find_last(|it| decode(it).0 < target.0)?;
-        Ok(found.map(|it| self.entry(it).offset))
+        Ok(found.map(|it| self.entry(it)))
+    }
+
+    /// Whether the entries rise, from the segment's base on.
+    pub(super) fn is_plausible(&self) -> io::Result<bool> {
+        let starts = self.entries.first()?.is_none_or(|it| decode(&it).1 >= 0);
+        let rises = |last: &[u8; ENTRY_BYTES], next: &[u8; ENTRY_BYTES]| {
+            let (last, next) = (decode(last), decode(next));
+            last.0 < next.0 && last.1 < next.1
+        };
+        Ok(starts && self.entries.all_follow(rises)?)
     }
 
     pub(super) fn is_full(&self, bytes_max: u32) -> bool {

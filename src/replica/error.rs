@@ -8,6 +8,9 @@ pub enum ReplicaError {
     UnknownTopicOrPartition,
     #[error("no topic has this id")]
     UnknownTopicId,
+    /// Its log could not be opened. It is tried again with the next change of the metadata, and by the next start.
+    #[error("the partition's log could not be opened")]
+    Offline,
     #[error("this node does not lead the partition")]
     NotLeader,
     #[error("the caller's leader epoch is older")]

@@ -1,7 +1,7 @@
 //! All partitions of this node: opened, found, changed and deleted as the metadata image says.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     sync::{Arc, atomic::AtomicI64},
     thread,
 };
@@ -37,6 +37,8 @@ pub struct ReplicaManager {
     config: Arc<Config>,
     dirs: Vec<Arc<LogDir>>,
     partitions: ArcSwap<Partitions>,
+    /// Those of this node whose log could not be opened.
+    offline: ArcSwap<BTreeSet<TopicPartition>>,
     /// The image that was applied last.
     image: ArcSwap<MetadataImage>,
     /// Held by whoever changes the set of partitions.
@@ -75,6 +77,7 @@ impl ReplicaManager {
             config: Arc::clone(config),
             dirs,
             partitions: ArcSwap::default(),
+            offline: ArcSwap::default(),
             image: ArcSwap::default(),
             changing: Mutex::new(()),
             count,
@@ -111,10 +114,13 @@ impl ReplicaManager {
         // First out of sight, then deleted; only then may a topic of the same name be made.
         self.publish(kept.clone());
         each(&gone, |(_, it)| it.delete());
+        let mut offline: BTreeSet<_> = new.iter().map(|it| it.topic_partition.clone()).collect();
         if !new.is_empty() {
             kept.extend(self.open_all(new, &kept));
+            offline.retain(|it| !kept.contains_key(it));
             self.publish(kept);
         }
+        self.offline.store(Arc::new(offline));
         self.image.store(Arc::clone(image));
     }
 
@@ -124,7 +130,7 @@ impl ReplicaManager {
         topic_partition: &TopicPartition,
         current_leader_epoch: Option<LeaderEpoch>,
     ) -> Result<Arc<Partition>, ReplicaError> {
-        let partition = self.find(topic_partition).ok_or(ReplicaError::UnknownTopicOrPartition)?;
+        let partition = self.find(topic_partition).ok_or_else(|| self.absent(topic_partition))?;
         if !partition.is_leader() {
             return Err(ReplicaError::NotLeader);
         }
@@ -185,6 +191,14 @@ impl ReplicaManager {
 
     pub(super) fn find(&self, topic_partition: &TopicPartition) -> Option<Arc<Partition>> {
         self.partitions.load().get(topic_partition).map(|it| Arc::clone(&it.partition))
+    }
+
+    fn absent(&self, topic_partition: &TopicPartition) -> ReplicaError {
+        if self.offline.load().contains(topic_partition) {
+            ReplicaError::Offline
+        } else {
+            ReplicaError::UnknownTopicOrPartition
+        }
     }
 
     fn publish(&self, partitions: Partitions) {

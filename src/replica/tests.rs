@@ -176,6 +176,25 @@ fn callers_are_fenced_by_epoch_and_leadership() {
     assert!(matches!(leader("c", None), Err(ReplicaError::UnknownTopicOrPartition)));
 }
 
+#[tokio::test]
+async fn a_partition_whose_log_cannot_be_opened_is_offline_until_it_can() {
+    let host = Host::start();
+    // Where the folder should be there is a file.
+    let folder = host.root.path().join("a-0");
+    std::fs::write(&folder, b"").unwrap();
+    host.apply(image(&[("a", 1, 1, 2)]));
+    let at = |partition| host.replicas.leader(&TopicPartition::new("a", partition), None);
+    assert!(matches!(at(0), Err(ReplicaError::Offline)));
+    assert!(at(1).is_ok());
+    assert!(matches!(at(2), Err(ReplicaError::UnknownTopicOrPartition)));
+    let answers = host.replicas.fetch(params(1, 60_000, vec![ask("a", 0, 0)])).await;
+    assert!(matches!(answers[0].result, Err(ReplicaError::Offline)));
+
+    std::fs::remove_file(&folder).unwrap();
+    host.apply(image(&[("a", 1, 1, 2)]));
+    assert!(at(0).is_ok());
+}
+
 #[test]
 fn acks_all_needs_enough_replicas_in_sync() {
     let host = Host::start();
