@@ -3,7 +3,7 @@
 //! Rule: a broker that logs at WARN or ERROR, or panics, without the test having announced it, fails the test.
 
 use std::{
-    fs,
+    env, fs,
     io::{BufRead, BufReader},
     net::SocketAddr,
     os::unix::fs::symlink,
@@ -197,7 +197,8 @@ fn is_loud(line: &str) -> bool {
 impl Process {
     #[track_caller]
     fn start(folder: &Path, settings: &[(String, String)]) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_klamm"));
+        let binary = env::var_os("KLAMM_BIN").unwrap_or_else(|| env!("CARGO_BIN_EXE_klamm").into());
+        let mut command = Command::new(binary);
         command.arg("serve").current_dir(folder).env("NO_COLOR", "1");
         for (key, value) in settings {
             command.arg("--set").arg(format!("{key}={value}"));
