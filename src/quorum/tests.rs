@@ -108,7 +108,9 @@ async fn a_caller_that_goes_away_does_not_let_the_next_one_decide_on_an_old_imag
         // Polled a few times at most, then dropped: before, while or after it is written.
         let mut change = Box::pin(change);
         for _ in 0..at % 4 {
-            let _ = futures_util::poll!(&mut change);
+            if futures_util::poll!(&mut change).is_ready() {
+                break;
+            }
             tokio::task::yield_now().await;
         }
     }
