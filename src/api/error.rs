@@ -3,9 +3,14 @@
 //! No `match` here has a wildcard arm: a new variant does not compile until someone has decided what clients are told.
 
 use crate::{
-    base::ErrorCode, controller::ControllerError, group::GroupError, log::LogError,
-    produce::ProduceError, quorum::QuorumError, replica::ReplicaError,
-    wire::record_batch::BatchError,
+    base::ErrorCode,
+    controller::ControllerError,
+    group::GroupError,
+    log::LogError,
+    produce::ProduceError,
+    quorum::QuorumError,
+    replica::ReplicaError,
+    wire::record_batch::{BatchError, CompressionError},
 };
 
 impl From<LogError> for ErrorCode {
@@ -76,7 +81,10 @@ impl From<ProduceError> for ErrorCode {
             ProduceError::Batch(error) => error.into(),
             ProduceError::InvalidRequest(_) | ProduceError::Refused { .. } => Self::InvalidRecord,
             ProduceError::Transactional => Self::InvalidTxnState,
-            ProduceError::TooLarge { .. } => Self::MessageTooLarge,
+            // Java splits such a batch and sends its halves.
+            ProduceError::TooLarge { .. } | ProduceError::TooManyRecords { .. } => {
+                Self::MessageTooLarge
+            }
             ProduceError::InvalidTimestamp(_) => Self::InvalidTimestamp,
             // Retriable, and nothing was stored: the producer sends the same batch again.
             ProduceError::HookFailed(_) | ProduceError::Unfinished | ProduceError::Busy => {
@@ -95,7 +103,9 @@ impl From<BatchError> for ErrorCode {
             BatchError::Truncated { .. }
             | BatchError::BadLength(_)
             | BatchError::CrcMismatch
-            | BatchError::Compression(_) => Self::CorruptMessage,
+            | BatchError::Compression(CompressionError::Corrupt { .. }) => Self::CorruptMessage,
+            // Not CORRUPT_MESSAGE, which producers answer by sending the same again.
+            BatchError::Compression(CompressionError::TooLarge(_)) => Self::MessageTooLarge,
             BatchError::UnsupportedMagic(_) => Self::UnsupportedForMessageFormat,
             BatchError::UnknownCompression(_) => Self::UnsupportedCompressionType,
             BatchError::BadRecord { .. } | BatchError::BadHeader(_) => Self::InvalidRecord,

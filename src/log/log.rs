@@ -16,20 +16,20 @@ use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 
 use super::{
-    LogError, LogSettings, ProducerCheck, StoredBatch, StoredRoute,
+    LogError, LogSettings, ProducerCheck, StoredBatch,
     dir::Health,
     file::{Disk, RealDisk},
     file_name,
     leader_epochs::LeaderEpochs,
     pace::Pace,
     producer_snapshot,
-    producer_state::{ProducerStates, route_of},
+    producer_state::{ProducerStates, is_route},
     recovery::{Loader, Opening},
     segment::Segment,
     stamp::{Stamped, stamp},
 };
 use crate::{
-    base::{LeaderEpoch, Offset, ProducerId, TimestampMs},
+    base::{LeaderEpoch, Offset, TimestampMs},
     wire::record_batch::{Batch, BatchHeader, TimestampType},
 };
 
@@ -144,7 +144,7 @@ impl Log {
         if let [only] = batches.as_slice()
             && let ProducerCheck::Duplicate(stored) = writer.producers.check(&only.header)?
         {
-            return Ok(self.duplicate(&stored, &context));
+            return Ok(self.duplicate(&stored, context.timestamp_type));
         }
         let stamped = self.stamp_all(&batches, &context);
         let producers = follow(&writer.producers, &batches, &stamped, context.now)?;
@@ -159,14 +159,15 @@ impl Log {
         self.writer.lock().producers.check(header)
     }
 
-    /// The routed batches among the newest five of a producer, oldest first.
-    pub fn routes(&self, producer_id: ProducerId) -> Vec<StoredRoute> {
-        self.writer.lock().producers.routes(producer_id)
-    }
-
-    /// All producers with routed batches; asked once after a start.
-    pub fn producers_with_routes(&self) -> Vec<ProducerId> {
-        self.writer.lock().producers.with_routes()
+    /// What an append answers for a batch that is stored already.
+    pub fn duplicate(&self, stored: &StoredBatch, timestamp_type: TimestampType) -> Appended {
+        Appended {
+            base_offset: stored.base_offset,
+            last_offset: stored.last_offset,
+            log_append_time: append_time(timestamp_type, stored.timestamp),
+            log_start_offset: self.log_start_offset(),
+            duplicate: true,
+        }
     }
 
     /// The last epoch at or below `epoch`, and the offset after its last record (KIP-101); `None` for none.
@@ -214,16 +215,6 @@ impl Log {
             State::Open if self.health.is_online() => Ok(()),
             State::Closed => Err(LogError::Closed(self.path())),
             State::Open | State::Offline => Err(LogError::Offline(self.path())),
-        }
-    }
-
-    fn duplicate(&self, stored: &StoredBatch, context: &AppendContext) -> Appended {
-        Appended {
-            base_offset: stored.base_offset,
-            last_offset: stored.last_offset,
-            log_append_time: append_time(context, stored.timestamp),
-            log_start_offset: self.log_start_offset(),
-            duplicate: true,
         }
     }
 
@@ -321,15 +312,15 @@ impl Log {
         Appended {
             base_offset: first.header.base_offset,
             last_offset,
-            log_append_time: append_time(context, context.now),
+            log_append_time: append_time(context.timestamp_type, context.now),
             log_start_offset: self.log_start_offset(),
             duplicate: false,
         }
     }
 }
 
-fn append_time(context: &AppendContext, stored: TimestampMs) -> Option<TimestampMs> {
-    (context.timestamp_type == TimestampType::LogAppendTime).then_some(stored)
+fn append_time(timestamp_type: TimestampType, stored: TimestampMs) -> Option<TimestampMs> {
+    (timestamp_type == TimestampType::LogAppendTime).then_some(stored)
 }
 
 /// Makes the folder, durably, if it is absent.
@@ -393,7 +384,7 @@ fn follow(
                 got: batch.header.base_sequence,
             });
         }
-        changed.note(&stamped.header, route_of(batch), now);
+        changed.note(&stamped.header, is_route(batch), now);
     }
     Ok(changed)
 }

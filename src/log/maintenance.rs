@@ -9,6 +9,7 @@ use super::{
     Log, LogError, file_name,
     log::{State, Writer},
     retention::{SegmentSpan, deletable},
+    routes::free_of_routes,
     segment::Segment,
 };
 use crate::base::{Offset, TimestampMs};
@@ -91,7 +92,11 @@ impl Log {
     fn delete_segments(&self, writer: &mut Writer, now: TimestampMs) -> Result<usize, LogError> {
         let segments = self.segments.load_full();
         let spans: Vec<_> = segments.iter().map(|it| span(it)).collect();
-        let count = deletable(&spans, &self.settings.load(), now);
+        let count = deletable(&spans, &self.settings.load(), now).min(free_of_routes(
+            &segments,
+            &writer.producers,
+            now,
+        ));
         if count == 0 {
             return Ok(0);
         }

@@ -16,14 +16,14 @@
 //! | coordinatorEpoch     | i32   |     4 | Kafka | −1                                                    |
 //! | currentTxnFirstOffset| i64   |     8 | Kafka | −1                                                    |
 //! | mark                 | bytes |     4 | 1     | `KLMM`                                                |
-//! | version              | i16   |     2 | 1     | 1                                                     |
+//! | version              | i16   |     2 | 1     | 2                                                     |
 //! | *for each producer, in the same order:* | | | |                                                        |
 //! | batches              | i8    |     1 | 1     | at most 5, the oldest first                           |
 //! | *a batch:* baseSequence, lastSequence | i32, i32 | 8 | 1 |                                               |
 //! | baseOffset, lastOffset, timestamp | i64 × 3 | 24 | 1 |                                                   |
-//! | route                | i32 + bytes | 4 + n | 1 | the value of its route record; length −1 for none       |
+//! | unfinishedRoute      | i8    |     1 | 2     | 1 for a route record whose parts may not all be stored |
 
-use bytes::{Buf, BufMut, Bytes};
+use bytes::{Buf, BufMut};
 
 use super::producer_state::{BATCHES_KEPT, ProducerEntry, ProducerStates, StoredBatch};
 use crate::base::{Offset, ProducerEpoch, ProducerId, TimestampMs};
@@ -31,7 +31,7 @@ use crate::base::{Offset, ProducerEpoch, ProducerId, TimestampMs};
 const VERSION: i16 = 1;
 const CRC_END: usize = 6;
 const MARK: &[u8; 4] = b"KLMM";
-const OWN_VERSION: i16 = 1;
+const OWN_VERSION: i16 = 2;
 
 pub(super) fn encode(states: &ProducerStates) -> Vec<u8> {
     let mut out = Vec::new();
@@ -74,13 +74,7 @@ fn put_batches(out: &mut Vec<u8>, entry: &ProducerEntry) {
         out.put_i64(batch.base_offset.0);
         out.put_i64(batch.last_offset.0);
         out.put_i64(batch.timestamp.0);
-        match &batch.route {
-            Some(route) => {
-                out.put_i32(route.len() as i32);
-                out.put_slice(route);
-            }
-            None => out.put_i32(-1),
-        }
+        out.put_i8(batch.unfinished_route.into());
     }
 }
 
@@ -120,7 +114,7 @@ fn get_producer(input: &mut &[u8]) -> Option<(ProducerId, ProducerEntry)> {
             base_offset: Offset(last_offset.saturating_sub(i64::from(offset_delta))),
             last_offset: Offset(last_offset),
             timestamp: seen,
-            route: None,
+            unfinished_route: false,
         });
     }
     Some((id, entry))
@@ -147,16 +141,8 @@ fn get_batch(input: &mut &[u8]) -> Option<StoredBatch> {
         base_offset: Offset(input.try_get_i64().ok()?),
         last_offset: Offset(input.try_get_i64().ok()?),
         timestamp: TimestampMs(input.try_get_i64().ok()?),
-        route: get_route(input)?,
+        unfinished_route: input.try_get_i8().ok()? != 0,
     })
-}
-
-#[expect(clippy::option_option, reason = "the outer is whether it could be read, the inner null")]
-fn get_route(input: &mut &[u8]) -> Option<Option<Bytes>> {
-    let Ok(length) = usize::try_from(input.try_get_i32().ok()?) else { return Some(None) };
-    let route = Bytes::copy_from_slice(input.get(..length)?);
-    input.advance(length);
-    Some(Some(route))
 }
 
 #[cfg(test)]
@@ -164,24 +150,24 @@ mod tests {
     use super::*;
 
     fn states() -> ProducerStates {
-        let batch = |sequence, route| StoredBatch {
+        let batch = |sequence, unfinished_route| StoredBatch {
             base_sequence: sequence,
             last_sequence: sequence + 2,
             base_offset: Offset(100),
             last_offset: Offset(102),
             timestamp: TimestampMs(7),
-            route,
+            unfinished_route,
         };
         let entry = ProducerEntry {
             epoch: ProducerEpoch(3),
             seen: TimestampMs(9),
-            batches: [batch(0, Some(Bytes::from_static(b"route"))), batch(3, None)].into(),
+            batches: [batch(0, false), batch(3, true)].into(),
         };
         ProducerStates([(ProducerId(1 << 62 | 5), entry)].into())
     }
 
     #[test]
-    fn a_snapshot_keeps_every_batch_and_its_route() {
+    fn a_snapshot_keeps_every_batch_and_whether_it_is_an_unfinished_route() {
         assert_eq!(decode(&encode(&states())), Some(states()));
     }
 

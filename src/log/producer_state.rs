@@ -1,13 +1,11 @@
-//! What a log remembers of each producer: its epoch and newest five batches (KIP-98), and of batches that were
-//! routed also where their records went (design part 4).
+//! What a log remembers of each producer: its epoch and newest five batches (KIP-98), and whether the newest one was
+//! routed and is perhaps unfinished.
 //!
 //! Rule: a batch is accepted only if it follows what is stored, so that a retry is never stored twice.
 
 use std::collections::{HashMap, VecDeque};
 
-use bytes::Bytes;
-
-use super::LogError;
+use super::{LogError, routes::UnfinishedRoute};
 use crate::{
     base::{Offset, ProducerEpoch, ProducerId, TimestampMs},
     wire::record_batch::{Batch, BatchHeader, ControlType},
@@ -15,11 +13,6 @@ use crate::{
 
 /// Batches remembered of a producer. Clients have at most this many in flight.
 pub(super) const BATCHES_KEPT: usize = 5;
-
-/// How far behind the newest sequence of a derived id a part may lie that is sent again: above what five batches can
-/// hold, each of at most `klamm.decompressed.max.bytes`. It may lie ahead by the rest of the circle of 31 bits, since a
-/// producer may send a billion records elsewhere between two for one target.
-const RETRY_SPAN: i32 = 1 << 27;
 
 /// A batch of a producer that the log holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,15 +23,9 @@ pub struct StoredBatch {
     pub last_offset: Offset,
     /// When it was stored. (Kafka keeps the batch's own timestamp and forgets producers of old records too early.)
     pub timestamp: TimestampMs,
-    /// The value of its route record, for a batch that was routed.
-    pub route: Option<Bytes>,
-}
-
-/// One of a producer's routed batches, perhaps unfinished.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StoredRoute {
-    pub producer_epoch: ProducerEpoch,
-    pub batch: StoredBatch,
+    /// It is a route record whose parts are perhaps not all stored. Only a producer's newest batch can be one: the next
+    /// is taken when it is finished. What the record says is read from the log.
+    pub unfinished_route: bool,
 }
 
 /// What the log says of a batch before it is appended.
@@ -50,8 +37,8 @@ pub enum ProducerCheck {
     Duplicate(StoredBatch),
 }
 
-/// Producer ids that `route` derives have bit 62 set; they are never allocated and refused from clients. Their
-/// sequences only rise, compared circularly: a part is not followed by the next sequence, as its neighbours are elsewhere.
+/// Producer ids that `route` derives have bit 62 set; they are never allocated and refused from clients. A part is not
+/// followed by the next sequence, as its neighbours are elsewhere.
 pub fn is_derived(producer_id: ProducerId) -> bool {
     producer_id.0 & (1 << 62) != 0
 }
@@ -81,8 +68,8 @@ impl ProducerStates {
         }
     }
 
-    /// Notes a stored batch by its header with the final offsets, and its route if it has one.
-    pub(super) fn note(&mut self, header: &BatchHeader, route: Option<Bytes>, now: TimestampMs) {
+    /// Notes a stored batch by its header with the final offsets, and whether it is a route record.
+    pub(super) fn note(&mut self, header: &BatchHeader, is_route: bool, now: TimestampMs) {
         let Some(producer_id) = header.producer_id else { return };
         let entry = self.0.entry(producer_id).or_insert_with(|| ProducerEntry {
             epoch: header.producer_epoch,
@@ -101,7 +88,7 @@ impl ProducerStates {
                 base_offset: header.base_offset,
                 last_offset: header.last_offset(),
                 timestamp: now,
-                route,
+                unfinished_route: is_route,
             });
         }
     }
@@ -112,17 +99,20 @@ impl ProducerStates {
         self.0.retain(|_, entry| now.since(entry.seen) < expiration_ms);
     }
 
-    pub(super) fn routes(&self, producer_id: ProducerId) -> Vec<StoredRoute> {
-        let Some(entry) = self.0.get(&producer_id) else { return Vec::new() };
-        let routed = entry.batches.iter().filter(|it| it.route.is_some());
-        routed
-            .map(|batch| StoredRoute { producer_epoch: entry.epoch, batch: batch.clone() })
-            .collect()
+    pub(super) fn unfinished_route(&self, producer_id: ProducerId) -> Option<UnfinishedRoute> {
+        self.0.get(&producer_id)?.unfinished_route(producer_id)
     }
 
-    pub(super) fn with_routes(&self) -> Vec<ProducerId> {
-        let has_route = |it: &ProducerEntry| it.batches.iter().any(|batch| batch.route.is_some());
-        self.0.iter().filter(|(_, entry)| has_route(entry)).map(|(&id, _)| id).collect()
+    pub(super) fn unfinished_routes(&self) -> impl Iterator<Item = UnfinishedRoute> {
+        self.0.iter().filter_map(|(&id, entry)| entry.unfinished_route(id))
+    }
+
+    /// All parts of the route record at `base_offset` are stored.
+    pub(super) fn finish_route(&mut self, producer_id: ProducerId, base_offset: Offset) {
+        let newest = self.0.get_mut(&producer_id).and_then(|it| it.batches.back_mut());
+        if let Some(it) = newest.filter(|it| it.base_offset == base_offset) {
+            it.unfinished_route = false;
+        }
     }
 }
 
@@ -176,44 +166,43 @@ impl ProducerEntry {
         self.batches.iter().find(is_it)
     }
 
-    /// Sequences of a derived id only rise, so one that does not was stored before. For one that is older than the
-    /// newest five, the oldest known stands: when that is committed, so is every older one.
+    /// A part that is sent again is of its producer's newest batch, so it is among the newest here too, or was never
+    /// stored. How far apart sequences lie tells nothing: a producer may send billions of records elsewhere between two
+    /// parts, around the circle of 31 bits.
     fn check_derived(&self, header: &BatchHeader) -> ProducerCheck {
-        let newest = self.batches.back().filter(|_| header.producer_epoch == self.epoch);
-        match newest {
-            Some(newest) if !is_after(header.base_sequence, newest.base_sequence) => {
-                let not_before =
-                    |it: &&StoredBatch| !is_after(header.base_sequence, it.base_sequence);
-                let stored = self.batches.iter().find(not_before).unwrap_or(newest);
-                ProducerCheck::Duplicate(stored.clone())
-            }
-            _ => ProducerCheck::New,
+        let is_it = |it: &&StoredBatch| it.base_sequence == header.base_sequence;
+        let known = self.batches.iter().rev().find(is_it);
+        match known.filter(|_| header.producer_epoch == self.epoch) {
+            Some(stored) => ProducerCheck::Duplicate(stored.clone()),
+            None => ProducerCheck::New,
         }
     }
 
+    fn unfinished_route(&self, producer_id: ProducerId) -> Option<UnfinishedRoute> {
+        let newest = self.batches.back().filter(|it| it.unfinished_route)?;
+        Some(UnfinishedRoute {
+            producer_id,
+            producer_epoch: self.epoch,
+            base_offset: newest.base_offset,
+            timestamp: newest.timestamp,
+        })
+    }
+
+    /// What comes next was taken because the batch before is finished.
     pub(super) fn push(&mut self, batch: StoredBatch) {
         if self.batches.len() == BATCHES_KEPT {
             self.batches.pop_front();
+        }
+        if let Some(before) = self.batches.back_mut() {
+            before.unfinished_route = false;
         }
         self.batches.push_back(batch);
     }
 }
 
-/// Whether sequence `a` comes after `b` on the circle: unless it is the same or a little behind.
-fn is_after(a: i32, b: i32) -> bool {
-    let behind = b.wrapping_sub(a) & i32::MAX;
-    behind > RETRY_SPAN
-}
-
-/// The value of a route record, in a copy: a slice would keep the whole request in memory.
-pub(super) fn route_of(batch: &Batch) -> Option<Bytes> {
-    if !batch.header.attributes.is_control() {
-        return None;
-    }
-    match batch.control() {
-        Some((ControlType::Route, value)) => Some(Bytes::copy_from_slice(&value)),
-        _ => None,
-    }
+/// Whether a batch is a route record.
+pub(super) fn is_route(batch: &Batch) -> bool {
+    matches!(batch.control(), Some((ControlType::Route, _)))
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ use super::{
     left_overs,
     offset_index::OffsetPosition,
     producer_snapshot,
-    producer_state::{ProducerStates, route_of},
+    producer_state::{ProducerStates, is_route},
     segment::Segment,
 };
 use crate::{
@@ -360,8 +360,8 @@ fn replay(
             continue;
         }
         let is_control = header.attributes.is_control();
-        let route = if is_control { route_of(&cursor.read(&located)?) } else { None };
-        producers.note(header, route, now);
+        let is_route = is_control && is_route(&cursor.read(&located)?);
+        producers.note(header, is_route, now);
     }
     Ok(())
 }

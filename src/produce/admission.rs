@@ -11,23 +11,28 @@ use crate::{
 };
 
 /// The one batch of a partition's produce data, checked as a leader checks a client's batch.
-pub(crate) fn admit(
-    records: Bytes,
-    config: &TopicConfig,
-    now: TimestampMs,
-) -> Result<Batch, ProduceError> {
+pub(crate) fn admit(records: Bytes) -> Result<Batch, ProduceError> {
     let mut batches = split(records)?;
     let (Some(batch), true) = (batches.pop(), batches.is_empty()) else {
         return Err(ProduceError::InvalidRequest("a partition's data must be exactly one batch"));
     };
+    may_come_from_a_client(&batch)?;
+    batch.validate()?;
+    Ok(batch)
+}
+
+/// What the topic's configs say of it. Not asked of a batch that is stored already: configs may have changed since, and
+/// time has gone on.
+pub(crate) fn fits(
+    batch: &Batch,
+    config: &TopicConfig,
+    now: TimestampMs,
+) -> Result<(), ProduceError> {
     let (size, max) = (batch.bytes.len(), config.max_message_bytes);
     if size > max {
         return Err(ProduceError::TooLarge { size, max });
     }
-    may_come_from_a_client(&batch)?;
-    batch.validate()?;
-    timestamps_are_near(&batch, config, now)?;
-    Ok(batch)
+    timestamps_are_near(batch, config, now)
 }
 
 fn may_come_from_a_client(batch: &Batch) -> Result<(), ProduceError> {
@@ -94,34 +99,35 @@ mod tests {
     }
 
     #[track_caller]
-    fn refused(bytes: Bytes, config: &TopicConfig, want: &str) {
-        let error = admit(bytes, config, NOW).expect_err(want).to_string();
+    fn refused(bytes: Bytes, want: &str) {
+        let error = admit(bytes).expect_err(want).to_string();
         assert!(error.contains(want), "{error}");
     }
 
     #[test]
     fn one_good_batch_of_a_client_is_taken() {
-        assert!(admit(batch(7, NOW.0).bytes, &config(), NOW).is_ok());
+        assert!(admit(batch(7, NOW.0).bytes).is_ok());
     }
 
     #[test]
     fn what_no_client_may_send_is_refused() {
         let good = batch(7, NOW.0);
         let two = [&good.bytes[..], &good.bytes[..]].concat();
-        refused(two.into(), &config(), "exactly one batch");
-        refused(Bytes::new(), &config(), "exactly one batch");
+        refused(two.into(), "exactly one batch");
+        refused(Bytes::new(), "exactly one batch");
         let control = control_batch(&good.header, ControlType::Route, b"");
-        refused(control.bytes, &config(), "control batches");
-        refused(batch(1 << 62 | 7, NOW.0).bytes, &config(), "never given to a client");
+        refused(control.bytes, "control batches");
+        refused(batch(1 << 62 | 7, NOW.0).bytes, "never given to a client");
         let mut torn = good.bytes.to_vec();
         *torn.last_mut().unwrap() ^= 1;
-        refused(torn.into(), &config(), "CRC");
+        refused(torn.into(), "CRC");
     }
 
     #[test]
     fn size_and_timestamps_are_held_against_the_topics_configs() {
         let small = TopicConfig { max_message_bytes: 60, ..config() };
-        refused(batch(7, NOW.0).bytes, &small, "max.message.bytes is 60");
+        let error = fits(&batch(7, NOW.0), &small, NOW).unwrap_err().to_string();
+        assert!(error.contains("max.message.bytes is 60"), "{error}");
         let near = TopicConfig {
             timestamp_before_max_ms: 1_000,
             timestamp_after_max_ms: 1_000,
@@ -133,9 +139,9 @@ mod tests {
             (NOW.0 + 1_000, true),
             (NOW.0 + 1_001, false),
         ] {
-            assert_eq!(admit(batch(7, made_at).bytes, &near, NOW).is_ok(), is_near, "{made_at}");
+            assert_eq!(fits(&batch(7, made_at), &near, NOW).is_ok(), is_near, "{made_at}");
         }
         let stamped = TopicConfig { timestamp_type: TimestampType::LogAppendTime, ..near };
-        assert!(admit(batch(7, 5).bytes, &stamped, NOW).is_ok());
+        assert!(fits(&batch(7, 5), &stamped, NOW).is_ok());
     }
 }

@@ -34,11 +34,12 @@ pub(crate) enum Fate {
     #[default]
     Kept,
     Dropped,
-    Changed(Changed),
+    /// In a box: a batch has many records, and most are kept.
+    Changed(Box<Changed>),
 }
 
 /// The fates of a batch's records, in order.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Edit(pub(crate) Vec<Fate>);
 
 impl Edit {
@@ -81,7 +82,7 @@ impl Edit {
                 RecordAction::Keep | RecordAction::Reject(_) => {}
                 RecordAction::Drop => *fate = Fate::Dropped,
                 RecordAction::Replace(replacement) => {
-                    *fate = Fate::Changed(fate.merge(replacement));
+                    *fate = Fate::Changed(Box::new(fate.merge(*replacement)));
                 }
             }
         }
@@ -189,7 +190,7 @@ mod tests {
     }
 
     fn changed(value: &str) -> Fate {
-        Fate::Changed(Changed { key: None, value: Some(value.into()), headers: None })
+        Fate::Changed(Box::new(Changed { key: None, value: Some(value.into()), headers: None }))
     }
 
     fn fate() -> impl Strategy<Value = Fate> {
@@ -228,7 +229,7 @@ mod tests {
         let shown = edit.left();
         assert_eq!(shown, [1, 2]);
         let replacement = Replacement { key: None, value: Some(b"second".into()), headers: None };
-        edit.apply(&shown, vec![RecordAction::Drop, RecordAction::Replace(replacement)]);
+        edit.apply(&shown, vec![RecordAction::Drop, RecordAction::Replace(Box::new(replacement))]);
         assert_eq!(edit.0, [Fate::Dropped, Fate::Dropped, changed("second")]);
     }
 
@@ -238,10 +239,10 @@ mod tests {
         let first = Replacement { key: None, value: None, headers: headers.clone() };
         let second = Replacement { key: None, value: Some(b"v".into()), headers: None };
         let mut edit = Edit::none(1);
-        edit.apply(&[0], vec![RecordAction::Replace(first)]);
-        edit.apply(&[0], vec![RecordAction::Replace(second)]);
+        edit.apply(&[0], vec![RecordAction::Replace(Box::new(first))]);
+        edit.apply(&[0], vec![RecordAction::Replace(Box::new(second))]);
         let want = Changed { key: None, value: Some(b"v".into()), headers };
-        assert_eq!(edit.0, [Fate::Changed(want)]);
+        assert_eq!(edit.0, [Fate::Changed(Box::new(want))]);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use std::{sync::Arc, time::Duration};
 
 use super::{
-    ProduceError, Stored,
+    ProduceError,
     derived::derived_id,
     hooks::Raised,
     lane::{is_dropped, nth},
@@ -81,7 +81,7 @@ impl Forward<'_> {
     pub(crate) async fn without_a_producer(
         &self,
         parts: Vec<Part>,
-    ) -> Result<Stored, ProduceError> {
+    ) -> Result<Appended, ProduceError> {
         let here = self.partition.topic_partition.partition;
         let (mine, others): (Vec<Part>, Vec<Part>) =
             parts.into_iter().partition(|it| it.target == here);
@@ -94,7 +94,7 @@ impl Forward<'_> {
         };
         self.committed(appended.last_offset).await?;
         self.send_all(&others).await?;
-        Ok(Stored::from(&appended))
+        Ok(appended)
     }
 
     /// The parts, as the route says.
@@ -146,18 +146,21 @@ impl Forward<'_> {
 }
 
 impl Shared {
-    /// Whether a target holds the part of a routed batch, or has seen a newer epoch of its producer, which ended it.
+    /// Whether a target holds its part of a routed batch, or has seen a newer epoch of its producer, which ended it.
+    /// `routed` is the batch's own header, or that of its route record.
     pub(crate) fn holds_part(
         &self,
         receiving: &TopicPartition,
         target: u32,
-        producer_id: ProducerId,
-        sent: &BatchHeader,
+        routed: &BatchHeader,
     ) -> bool {
         let id = TopicPartition { topic: receiving.topic.clone(), partition: target as i32 };
         let Ok(partition) = self.leader(&id) else { return false };
-        let mut header = sent.clone();
-        header.producer_id = derived_id(producer_id, receiving.partition);
-        !matches!(partition.log().check_producer(&header), Ok(ProducerCheck::New))
+        let derived = routed.producer_id.and_then(|it| derived_id(it, receiving.partition));
+        let part = BatchHeader { producer_id: derived, ..routed.clone() };
+        match partition.log().check_producer(&part) {
+            Ok(ProducerCheck::Duplicate(_)) | Err(LogError::InvalidProducerEpoch { .. }) => true,
+            Ok(ProducerCheck::New) | Err(_) => false,
+        }
     }
 }

@@ -3,38 +3,35 @@
 //! recognise a duplicate → decode once → transforms → partitioner → every check that can refuse → store
 //!
 //! Rule: a producer's next batch is taken only when the one before is stored everywhere. So only its newest batch can be
-//! unfinished, by a failed target or by a crash; an older one that is sent again has only to be acknowledged.
+//! unfinished, by a failed target or by a crash; an older one that is sent again has only to be acknowledged. The log
+//! remembers which one it is.
 
-use std::{collections::HashSet, sync::Arc};
+use std::{sync::Arc, time::Duration};
 
 use tokio::sync::{mpsc, oneshot};
 
 use super::{
     ProduceError, Stored, Submission,
-    admission::admit,
+    admission::{admit, fits},
     dead_letter,
     edit::{Fate, filtered, stored_deltas},
     forward::Forward,
-    hooks::{HookCall, Transformed},
+    hooks::{HookCall, Raised, Transformed},
     raise::{Placed, verdicts},
     route::Route,
     shared::{Shared, codec},
 };
 use crate::{
-    base::{Offset, ProducerId, TopicPartition},
-    log::{ProducerCheck, StoredBatch, StoredRoute},
-    replica::Partition,
+    base::{Offset, TopicId, TopicPartition},
+    config::TopicConfig,
+    log::{Appended, ProducerCheck, StoredBatch, UnfinishedRoute},
+    replica::{Acks, Partition, ReplicaError},
     telemetry,
-    wire::record_batch::{
-        Batch, BatchHeader, ControlType, DecodedBatch, TimestampType, control_batch,
-    },
+    wire::record_batch::{Batch, BatchHeader, ControlType, DecodedBatch, control_batch},
 };
 
 /// Batches that may wait in one lane.
 pub(crate) const LANE_BATCHES_MAX: usize = 1_024;
-
-/// Producers that a lane remembers to have finished; above, it forgets them and asks the targets again.
-const FINISHED_MAX: usize = 100_000;
 
 /// A batch and who waits for it.
 pub(crate) type Job = (Submission, oneshot::Sender<Result<Stored, ProduceError>>);
@@ -43,8 +40,7 @@ pub(crate) type Job = (Submission, oneshot::Sender<Result<Stored, ProduceError>>
 pub(crate) struct Lane {
     shared: Arc<Shared>,
     topic_partition: TopicPartition,
-    /// Producers whose newest batch is known to be stored everywhere. Of all others the targets are asked.
-    finished: HashSet<ProducerId>,
+    topic_id: TopicId,
     /// Numbers the records of producers without an id.
     counter: u32,
 }
@@ -53,17 +49,23 @@ pub(crate) struct Lane {
 struct Passage {
     partition: Arc<Partition>,
     batch: Batch,
-    decoded: Arc<DecodedBatch>,
-    submission: Submission,
+    acks: Acks,
+    timeout: Duration,
+    client_id: Arc<str>,
 }
 
 impl Lane {
-    pub(crate) fn new(shared: Arc<Shared>, topic_partition: TopicPartition) -> Self {
-        Self { shared, topic_partition, finished: HashSet::new(), counter: 0 }
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        topic_partition: TopicPartition,
+        topic_id: TopicId,
+    ) -> Self {
+        Self { shared, topic_partition, topic_id, counter: 0 }
     }
 
     /// Takes batches in order until the last handle is gone.
     pub(crate) async fn run(mut self, mut jobs: mpsc::Receiver<Job>) {
+        self.look_for_finished_routes().await;
         while let Some((submission, reply)) = jobs.recv().await {
             let result = self.process(submission).await;
             // The client may have gone; its batch is stored all the same.
@@ -71,44 +73,73 @@ impl Lane {
         }
     }
 
-    async fn process(&mut self, submission: Submission) -> Result<Stored, ProduceError> {
-        let partition = self.shared.leader(&self.topic_partition)?;
-        let batch = admit(submission.records.clone(), &partition.config(), telemetry::now())?;
-        let check = partition.log().check_producer(&batch.header);
-        let check = check.map_err(crate::replica::ReplicaError::from)?;
-        if let ProducerCheck::New = check {
-            self.is_next_of_its_producer(&partition, &batch.header)?;
-        }
-        let decoded = Arc::new(batch.decode(self.shared.decompressed_max_bytes)?);
-        let passage = Passage { partition, batch, decoded, submission };
-        match check {
-            ProducerCheck::New => self.first_time(&passage).await,
-            ProducerCheck::Duplicate(stored) => self.again(&passage, stored).await,
+    /// After a crash every producer's newest route counts as perhaps unfinished, and few are.
+    async fn look_for_finished_routes(&self) {
+        let Ok(partition) = self.partition() else { return };
+        for route in partition.log().unfinished_routes() {
+            self.is_stored_everywhere(&partition, &route);
+            tokio::task::yield_now().await;
         }
     }
 
-    async fn first_time(&mut self, passage: &Passage) -> Result<Stored, ProduceError> {
+    /// The one that this lane was made for, and no later one of its name.
+    fn partition(&self) -> Result<Arc<Partition>, ReplicaError> {
+        let partition = self.shared.replicas.leader(&self.topic_partition, None)?;
+        let is_it = partition.topic_id == self.topic_id;
+        if is_it { Ok(partition) } else { Err(ReplicaError::UnknownTopicOrPartition) }
+    }
+
+    async fn process(&mut self, submission: Submission) -> Result<Stored, ProduceError> {
+        let partition = self.partition()?;
+        let Submission { records, acks, timeout, client_id, .. } = submission;
+        let passage = Passage { partition, batch: admit(records)?, acks, timeout, client_id };
+        let check = passage.partition.log().check_producer(&passage.batch.header);
+        let stored = match check.map_err(ReplicaError::from)? {
+            ProducerCheck::New => self.first_time(&passage).await?,
+            ProducerCheck::Duplicate(stored) => self.again(&passage, &stored).await?,
+        };
+        passage.partition.committed(stored.last_offset, acks, timeout).await?;
+        Ok(Stored::from(&stored))
+    }
+
+    async fn first_time(&mut self, passage: &Passage) -> Result<Appended, ProduceError> {
+        let Passage { partition, batch, acks, .. } = passage;
+        let config = partition.config();
+        fits(batch, &config, telemetry::now())?;
+        self.is_next_of_its_producer(partition, &batch.header)?;
+        if !config.has_hooks() {
+            // They were taken away.
+            let batch = self.shared.in_the_topics_codec(batch.clone(), &config)?;
+            return Ok(partition.append(vec![batch], *acks)?);
+        }
+        let decoded = self.shared.decoded.decode(batch).await?;
+        self.through_hooks(passage, &config, &decoded.batch).await
+    }
+
+    async fn through_hooks(
+        &mut self,
+        passage: &Passage,
+        config: &TopicConfig,
+        decoded: &Arc<DecodedBatch>,
+    ) -> Result<Appended, ProduceError> {
         let shared = self.shared.clone();
-        let sequence = self.sequence(&passage.decoded);
-        let config = passage.partition.config();
+        let sequence = self.sequence(decoded);
         let call = HookCall {
             plugins: &shared.plugins,
-            config: &config,
+            config,
             partition: &self.topic_partition,
-            batch: &passage.decoded,
-            bytes_max: shared.decompressed_max_bytes,
+            batch: decoded,
+            bytes_max: shared.decoded.batch_bytes_max,
         };
         let mut transformed = call.transform(telemetry::now()).await?;
         let partitions = shared.replicas.partition_count(&self.topic_partition.topic);
-        let observer = shared.metrics.observer(passage.submission.client_id.clone());
+        let observer = shared.metrics.observer(passage.client_id.clone());
         let targets = call.place(&transformed.edit, partitions, sequence, &observer).await?;
-        dead_letter::store(&shared, passage.submission.acks, &self.topic_partition, &transformed)
-            .await?;
+        dead_letter::store(&shared, passage.acks, &self.topic_partition, &transformed).await?;
         let stored = match targets {
-            None => self.store_here(passage, &transformed).await,
-            Some(targets) => self.store_routed(passage, &transformed, &targets).await,
+            None => self.store_here(passage, decoded, &transformed).await,
+            Some(targets) => self.store_routed(passage, decoded, &mut transformed, &targets).await,
         }?;
-        self.finish(&passage.batch.header);
         transformed.keep_states(&self.topic_partition);
         Ok(stored)
     }
@@ -127,101 +158,98 @@ impl Lane {
     async fn store_here(
         &self,
         passage: &Passage,
+        decoded: &DecodedBatch,
         transformed: &Transformed,
-    ) -> Result<Stored, ProduceError> {
-        let Passage { partition, batch, decoded, submission } = passage;
-        let config = partition.config();
+    ) -> Result<Appended, ProduceError> {
+        let Passage { partition, batch, acks, .. } = passage;
+        let (config, edit) = (partition.config(), &transformed.edit);
         let codec = codec(batch, &config)?;
-        let as_received =
-            transformed.edit.is_none() && codec == batch.header.attributes.compression()?;
-        let to_store =
-            if as_received { batch.clone() } else { filtered(decoded, &transformed.edit, codec) };
-        let deltas = stored_deltas(decoded, &transformed.edit);
-        let appended = self
-            .shared
-            .append(partition, to_store, submission.acks, |appended| {
-                let base = appended.base_offset;
-                let placed = Placed {
-                    partition: &self.topic_partition,
-                    first: base,
-                    last: appended.last_offset,
-                    offset_of: &|index| {
-                        deltas.get(index).copied().flatten().map(|delta| base + i64::from(delta))
-                    },
-                    dropped: &|_| true,
-                };
-                verdicts(&config.transforms, Some(&transformed.raised), decoded, &placed)
-            })
-            .await?;
-        partition.committed(appended.last_offset, submission.acks, submission.timeout).await?;
-        Ok(Stored::from(&appended))
+        let as_received = edit.is_none() && codec == batch.header.attributes.compression()?;
+        let to_store = if as_received { batch.clone() } else { filtered(decoded, edit, codec) };
+        let deltas = stored_deltas(decoded, edit);
+        let verdicts = |appended: &Appended| {
+            let base = appended.base_offset;
+            let placed = Placed {
+                partition: &self.topic_partition,
+                first: base,
+                last: appended.last_offset,
+                offset_of: &|index| {
+                    deltas.get(index).copied().flatten().map(|delta| base + i64::from(delta))
+                },
+                dropped: &|_| true,
+            };
+            verdicts(&config.transforms, Some(&transformed.raised), decoded, &placed)
+        };
+        self.shared.append(partition, to_store, *acks, verdicts).await
     }
 
     /// Some records go elsewhere: the decision is stored first, then acted on.
     async fn store_routed(
-        &mut self,
+        &self,
         passage: &Passage,
-        transformed: &Transformed,
+        decoded: &DecodedBatch,
+        transformed: &mut Transformed,
         targets: &[u32],
-    ) -> Result<Stored, ProduceError> {
-        let route = Route::new(transformed.edit.clone(), targets);
-        let forward = self.forward(passage, &route, Some(transformed));
+    ) -> Result<Appended, ProduceError> {
+        let route = Route::new(std::mem::take(&mut transformed.edit), targets);
+        let forward = self.forward(passage, decoded, &route, Some(&transformed.raised));
         let parts = forward.split()?;
         let Some(producer_id) = passage.batch.header.producer_id else {
             return forward.without_a_producer(parts).await;
         };
         let record = control_batch(&passage.batch.header, ControlType::Route, &route.encode());
         forward.check_can_be_finished(producer_id, &record, &parts)?;
-        self.finished.remove(&producer_id);
-        let forward = self.forward(passage, &route, Some(transformed));
         let appended = forward.append_control(record).await?;
         forward.committed(appended.last_offset).await?;
         forward.send_all(&parts).await?;
-        Ok(Stored::from(&appended))
+        passage.partition.log().finish_route(producer_id, appended.base_offset);
+        Ok(appended)
     }
 
-    /// The producer sent it before: acknowledged when its stored copy is committed, its route followed to the end.
-    async fn again(&self, passage: &Passage, stored: StoredBatch) -> Result<Stored, ProduceError> {
-        if let Some(value) = &stored.route {
-            let route = decode_route(value)?;
-            let forward = self.forward(passage, &route, None);
-            forward.committed(stored.last_offset).await?;
-            forward.send_all(&forward.split()?).await?;
+    /// The producer sent it before. If it was routed and is not known to be finished, its route is followed to the end.
+    async fn again(
+        &self,
+        passage: &Passage,
+        stored: &StoredBatch,
+    ) -> Result<Appended, ProduceError> {
+        if stored.unfinished_route {
+            self.finish(passage, stored).await.map_err(not_everywhere)?;
         }
-        let Passage { partition, submission, .. } = passage;
-        partition.committed(stored.last_offset, submission.acks, submission.timeout).await?;
-        let is_stamped = partition.config().timestamp_type == TimestampType::LogAppendTime;
-        Ok(Stored {
-            base_offset: stored.base_offset,
-            log_append_time: is_stamped.then_some(stored.timestamp),
-            log_start_offset: partition.log().log_start_offset(),
-        })
+        Ok(passage.partition.log().duplicate(stored, passage.partition.config().timestamp_type))
+    }
+
+    async fn finish(&self, passage: &Passage, stored: &StoredBatch) -> Result<(), ProduceError> {
+        let (log, header) = (passage.partition.log(), &passage.batch.header);
+        let record = log.route_record(stored.base_offset).map_err(ReplicaError::from)?;
+        let route =
+            Route::of_record(&record).map_err(|it| ProduceError::NotEverywhere(it.to_string()))?;
+        let decoded = self.shared.decoded.decode(&passage.batch).await?;
+        let forward = self.forward(passage, &decoded.batch, &route, None);
+        forward.committed(stored.last_offset).await?;
+        forward.send_all(&forward.split()?).await?;
+        if let Some(producer_id) = header.producer_id {
+            log.finish_route(producer_id, stored.base_offset);
+        }
+        Ok(())
     }
 
     fn forward<'a>(
         &'a self,
         passage: &'a Passage,
+        decoded: &'a DecodedBatch,
         route: &'a Route,
-        transformed: Option<&'a Transformed>,
+        raised: Option<&'a [Raised]>,
     ) -> Forward<'a> {
         Forward {
             shared: &self.shared,
             partition: &passage.partition,
             batch: &passage.batch,
-            decoded: &passage.decoded,
+            decoded,
             route,
-            raised: transformed.map(|it| it.raised.as_slice()),
-            acks: passage.submission.acks,
-            timeout: passage.submission.timeout,
+            raised,
+            acks: passage.acks,
+            timeout: passage.timeout,
         }
-    }
-
-    fn finish(&mut self, header: &BatchHeader) {
-        let Some(producer_id) = header.producer_id else { return };
-        if self.finished.len() >= FINISHED_MAX {
-            self.finished.clear();
-        }
-        self.finished.insert(producer_id);
     }
 
     /// While a producer's newest batch is unfinished only that batch is taken from it; a newer epoch ends it.
@@ -230,41 +258,34 @@ impl Lane {
         partition: &Partition,
         header: &BatchHeader,
     ) -> Result<(), ProduceError> {
-        let Some(producer_id) = header.producer_id else { return Ok(()) };
-        if self.finished.contains(&producer_id) {
-            return Ok(());
-        }
-        let routes = partition.log().routes(producer_id);
-        match routes.last().filter(|it| is_just_before(it, header)) {
-            Some(route) => self.is_stored_everywhere(route, producer_id, header),
-            None => Ok(()),
+        let unfinished = header.producer_id.and_then(|it| partition.log().unfinished_route(it));
+        match unfinished.filter(|it| it.producer_epoch == header.producer_epoch) {
+            Some(route) if !self.is_stored_everywhere(partition, &route) => {
+                Err(ProduceError::Unfinished)
+            }
+            _ => Ok(()),
         }
     }
 
-    /// Its targets know.
-    fn is_stored_everywhere(
-        &self,
-        stored: &StoredRoute,
-        producer_id: ProducerId,
-        next: &BatchHeader,
-    ) -> Result<(), ProduceError> {
-        let route = decode_route(stored.batch.route.as_deref().unwrap_or_default())?;
-        let sent = BatchHeader { base_sequence: stored.batch.base_sequence, ..next.clone() };
-        let holds =
-            |target| self.shared.holds_part(&self.topic_partition, target, producer_id, &sent);
-        if route.targets().all(holds) { Ok(()) } else { Err(ProduceError::Unfinished) }
+    /// Its targets know. What they say is noted, so that they are asked once.
+    fn is_stored_everywhere(&self, partition: &Partition, unfinished: &UnfinishedRoute) -> bool {
+        let Ok(record) = partition.log().route_record(unfinished.base_offset) else { return false };
+        let Ok(route) = Route::of_record(&record) else { return false };
+        let here = &self.topic_partition;
+        let is_stored = route.targets().all(|it| self.shared.holds_part(here, it, &record.header));
+        if is_stored {
+            partition.log().finish_route(unfinished.producer_id, unfinished.base_offset);
+        }
+        is_stored
     }
 }
 
-/// Whether a routed batch is the producer's newest, so that it may be unfinished. If one came after it, that one was
-/// taken because this one was stored everywhere; its targets may have forgotten it since.
-fn is_just_before(route: &StoredRoute, header: &BatchHeader) -> bool {
-    let next = route.batch.last_sequence.wrapping_add(1) & i32::MAX;
-    route.producer_epoch == header.producer_epoch && next == header.base_sequence
-}
-
-fn decode_route(value: &[u8]) -> Result<Route, ProduceError> {
-    Route::decode(value).map_err(|it| ProduceError::NotEverywhere(it.to_string()))
+/// It may be stored in part: whatever fails, the client may neither give the batch up nor number it anew.
+fn not_everywhere(error: ProduceError) -> ProduceError {
+    match error {
+        ProduceError::NotEverywhere(_) => error,
+        other => ProduceError::NotEverywhere(other.to_string()),
+    }
 }
 
 /// Whether dropped records are told of with the receiving partition's control batch.

@@ -5,6 +5,7 @@
 
 mod admission;
 mod dead_letter;
+mod decoded_budget;
 mod derived;
 mod edit;
 mod forward;
@@ -26,29 +27,34 @@ use tokio::sync::{mpsc, oneshot};
 pub use submission::{ProduceError, RefusedRecord, Stored, Submission};
 
 use self::{
-    admission::admit,
-    edit::{Edit, filtered},
+    admission::{admit, fits},
+    decoded_budget::DecodedBudget,
     lane::{Job, LANE_BATCHES_MAX, Lane},
     metrics::ProduceMetrics,
     order::AppendOrder,
-    shared::{Shared, codec},
+    shared::Shared,
 };
 use crate::{
-    base::TopicPartition,
+    base::{TopicId, TopicPartition},
     config::Config,
     coordinator::AlertIntake,
-    log::{Appended, ProducerCheck},
+    log::Appended,
     plugin::PluginHost,
     replica::{Partition, ReplicaManager},
     telemetry::{self, Metrics},
-    wire::record_batch::Batch,
 };
 
 /// The only way in for clients' records.
 pub struct Produce {
     shared: Arc<Shared>,
     /// Lanes that have begun. A partition that had hooks keeps its lane: its producers' routes may be unfinished.
-    lanes: Mutex<HashMap<TopicPartition, mpsc::Sender<Job>>>,
+    lanes: Mutex<HashMap<TopicPartition, LaneHandle>>,
+}
+
+/// Ends its lane when it is dropped, once that has taken what waits.
+struct LaneHandle {
+    topic_id: TopicId,
+    jobs: mpsc::Sender<Job>,
 }
 
 /// What a submission became at once.
@@ -72,7 +78,7 @@ impl Produce {
             intake,
             order: AppendOrder::default(),
             metrics: ProduceMetrics::new(metrics),
-            decompressed_max_bytes: config.log.decompressed_max_bytes,
+            decoded: DecodedBudget::new(config.log.decompressed_max_bytes),
         };
         Self { shared: Arc::new(shared), lanes: Mutex::default() }
     }
@@ -80,9 +86,10 @@ impl Produce {
     /// Starts the lanes of partitions whose producers' routes may be unfinished, hooks or none; called once the logs are open.
     pub fn resume(&self) {
         for partition in self.shared.replicas.partitions() {
-            if !partition.log().producers_with_routes().is_empty() {
+            if !partition.log().unfinished_routes().is_empty() {
                 let id = &partition.topic_partition;
-                self.lanes.lock().entry(id.clone()).or_insert_with(|| self.start_lane(id));
+                let start = || self.start_lane(id, partition.topic_id);
+                self.lanes.lock().entry(id.clone()).or_insert_with(start);
             }
         }
     }
@@ -110,70 +117,47 @@ impl Produce {
 
     fn begin(&self, submission: Submission) -> Result<Begun, ProduceError> {
         let partition = self.shared.leader(&submission.topic_partition)?;
-        if partition.config().has_hooks() || self.has_lane(&submission.topic_partition) {
-            return self.enter_lane(submission);
+        let config = partition.config();
+        if config.has_hooks() || self.has_lane(&submission.topic_partition) {
+            return self.enter_lane(submission, partition.topic_id);
         }
-        let batch = admit(submission.records.clone(), &partition.config(), telemetry::now())?;
-        let header = batch.header.clone();
-        let batch = self.in_the_topics_codec(batch, &partition)?;
+        let batch = admit(submission.records.clone())?;
+        fits(&batch, &config, telemetry::now())?;
+        let batch = self.shared.in_the_topics_codec(batch, &config)?;
         let appended = partition.append(vec![batch], submission.acks)?;
-        if appended.duplicate && was_routed(&partition, &header) {
-            return self.enter_lane(submission);
-        }
         Ok(Begun::Stored(partition, appended))
-    }
-
-    /// `compression.type` other than the batch's own codec costs decoding it; otherwise it stays as received.
-    fn in_the_topics_codec(
-        &self,
-        batch: Batch,
-        partition: &Partition,
-    ) -> Result<Batch, ProduceError> {
-        let codec = codec(&batch, &partition.config())?;
-        if codec == batch.header.attributes.compression()? {
-            return Ok(batch);
-        }
-        let decoded = batch.decode(self.shared.decompressed_max_bytes)?;
-        Ok(filtered(&decoded, &Edit::none(decoded.len()), codec))
     }
 
     fn has_lane(&self, topic_partition: &TopicPartition) -> bool {
         self.lanes.lock().contains_key(topic_partition)
     }
 
-    fn enter_lane(&self, submission: Submission) -> Result<Begun, ProduceError> {
+    fn enter_lane(&self, submission: Submission, topic_id: TopicId) -> Result<Begun, ProduceError> {
         let (reply, answer) = oneshot::channel();
         let mut lanes = self.lanes.lock();
-        let lane = lanes
-            .entry(submission.topic_partition.clone())
-            .and_modify(|lane| {
-                if lane.is_closed() {
-                    *lane = self.start_lane(&submission.topic_partition);
-                }
-            })
-            .or_insert_with(|| self.start_lane(&submission.topic_partition));
-        match lane.try_send((submission, reply)) {
+        let start = || self.start_lane(&submission.topic_partition, topic_id);
+        let lane = lanes.entry(submission.topic_partition.clone()).or_insert_with(start);
+        if lane.jobs.is_closed() || lane.topic_id != topic_id {
+            *lane = start();
+        }
+        match lane.jobs.try_send((submission, reply)) {
             Ok(()) => Ok(Begun::InLane(answer)),
             Err(_) => Err(ProduceError::Busy),
         }
     }
 
-    fn start_lane(&self, topic_partition: &TopicPartition) -> mpsc::Sender<Job> {
-        let (sender, jobs) = mpsc::channel(LANE_BATCHES_MAX);
-        tokio::spawn(Lane::new(self.shared.clone(), topic_partition.clone()).run(jobs));
-        sender
+    fn start_lane(&self, topic_partition: &TopicPartition, topic_id: TopicId) -> LaneHandle {
+        let (jobs, waiting) = mpsc::channel(LANE_BATCHES_MAX);
+        let lane = Lane::new(self.shared.clone(), topic_partition.clone(), topic_id);
+        tokio::spawn(lane.run(waiting));
+        LaneHandle { topic_id, jobs }
     }
 
     /// Ends the lanes of partitions that are gone; called after a topic's deletion.
     pub fn forget_removed(&self) {
         let replicas = &self.shared.replicas;
-        self.lanes.lock().retain(|partition, _| replicas.topic_id(partition).is_some());
+        self.lanes.lock().retain(|id, lane| replicas.topic_id(id) == Some(lane.topic_id));
     }
-}
-
-fn was_routed(partition: &Partition, header: &crate::wire::record_batch::BatchHeader) -> bool {
-    let check = partition.log().check_producer(header);
-    matches!(check, Ok(ProducerCheck::Duplicate(stored)) if stored.route.is_some())
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     base::ProducerId,
-    wire::record_batch::{Batch, BatchBuilder, Compression, DecodedBatch},
+    wire::record_batch::{Batch, BatchBuilder, Compression, ControlType, DecodedBatch},
 };
 
 /// Version byte of the route records that this code writes.
@@ -76,6 +76,14 @@ impl Route {
             }
             Some((&version, _)) => Err(RouteError::UnknownVersion(version)),
             None => Err(RouteError::Unreadable),
+        }
+    }
+
+    /// The route that a route record holds.
+    pub(crate) fn of_record(record: &Batch) -> Result<Self, RouteError> {
+        match record.control() {
+            Some((ControlType::Route, value)) => Self::decode(&value),
+            _ => Err(RouteError::Unreadable),
         }
     }
 
@@ -162,8 +170,9 @@ mod tests {
     }
 
     fn destination() -> impl Strategy<Value = Destination> {
-        let changed = any::<(Option<Vec<u8>>, Option<Vec<u8>>)>()
-            .prop_map(|(key, value)| Fate::Changed(Changed { key, value, headers: None }));
+        let changed = any::<(Option<Vec<u8>>, Option<Vec<u8>>)>().prop_map(|(key, value)| {
+            Fate::Changed(Box::new(Changed { key, value, headers: None }))
+        });
         let fate = prop_oneof![Just(Fate::Kept), Just(Fate::Dropped), changed];
         (0_u32..4, fate).prop_map(|(target, fate)| Destination { target, fate })
     }

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{ProduceError, Stored, metrics::ProduceMetrics, order::AppendOrder};
+use super::{
+    ProduceError, Stored, decoded_budget::DecodedBudget, metrics::ProduceMetrics,
+    order::AppendOrder,
+};
 use crate::{
     alert::Evaluated,
     base::{PluginName, TopicPartition},
@@ -21,8 +24,7 @@ pub(crate) struct Shared {
     pub(crate) intake: AlertIntake,
     pub(crate) order: AppendOrder,
     pub(crate) metrics: ProduceMetrics,
-    /// `klamm.decompressed.max.bytes`
-    pub(crate) decompressed_max_bytes: usize,
+    pub(crate) decoded: DecodedBudget,
 }
 
 impl Shared {
@@ -62,6 +64,19 @@ impl Shared {
             }
         }
         Ok(())
+    }
+
+    /// `compression.type` other than the batch's own codec costs compressing it anew; otherwise it stays as received.
+    pub(crate) fn in_the_topics_codec(
+        &self,
+        batch: Batch,
+        config: &TopicConfig,
+    ) -> Result<Batch, ProduceError> {
+        let codec = codec(&batch, config)?;
+        if codec == batch.header.attributes.compression()? {
+            return Ok(batch);
+        }
+        Ok(batch.recompress(codec, self.decoded.batch_bytes_max)?)
     }
 
     pub(crate) fn leader(

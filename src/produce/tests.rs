@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use uuid::Uuid;
 
 use super::{
-    edit::{Changed, Fate},
+    edit::{Changed, Edit, Fate},
     forward::Forward,
     route::Route,
     *,
@@ -18,7 +18,8 @@ use crate::{
     metadata::{MetadataImage, PartitionImage, TopicImage},
     replica::Acks,
     wire::record_batch::{
-        BatchBuilder, Compression, ControlType, DecodedBatch, RecordParts, control_batch, split,
+        Batch, BatchBuilder, Compression, ControlType, DecodedBatch, RecordParts, control_batch,
+        split,
     },
 };
 
@@ -31,23 +32,29 @@ struct Node {
     replicas: Arc<ReplicaManager>,
     plugins: Arc<PluginHost>,
     produce: Produce,
-    _dir: TempDir,
+    dir: TempDir,
 }
 
 impl Node {
     fn start(plugins: &Arc<PluginHost>) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let mut config = Config::default();
-        config.log.dirs = vec![dir.path().to_owned()];
-        let replicas = ReplicaManager::start(&Arc::new(config), &Metrics::default()).unwrap();
-        replicas.apply(&Arc::new(image()));
+        let replicas = replicas(dir.path());
         let produce = produce(&replicas, plugins);
-        Self { replicas, plugins: plugins.clone(), produce, _dir: dir }
+        Self { replicas, plugins: plugins.clone(), produce, dir }
     }
 
-    /// All that is not on disk is forgotten.
-    fn crash(&mut self) {
-        self.produce = produce(&self.replicas, &self.plugins);
+    /// All that is not on disk is forgotten. (Nothing is closed: the files are as a kill leaves them.)
+    async fn crash(self) -> Self {
+        let Self { replicas, plugins, produce, dir } = self;
+        let old = Arc::downgrade(&replicas);
+        drop((replicas, produce));
+        while old.strong_count() > 0 {
+            // Its lanes end.
+            tokio::task::yield_now().await;
+        }
+        let replicas = self::replicas(dir.path());
+        let produce = self::produce(&replicas, &plugins);
+        Self { replicas, plugins, produce, dir }
     }
 
     fn partition(&self, index: i32) -> Arc<Partition> {
@@ -102,6 +109,14 @@ impl Node {
         };
         data.flat_map(values).collect()
     }
+}
+
+fn replicas(dir: &std::path::Path) -> Arc<ReplicaManager> {
+    let mut config = Config::default();
+    config.log.dirs = vec![dir.to_owned()];
+    let replicas = ReplicaManager::start(&Arc::new(config), &Metrics::default()).unwrap();
+    replicas.apply(&Arc::new(image()));
+    replicas
 }
 
 fn image() -> MetadataImage {
@@ -173,11 +188,11 @@ fn route(step: &Step, first: usize) -> Route {
     let fate = |(at, (kind, _)): (usize, &(u8, u32))| match kind {
         0 => Fate::Dropped,
         1 => Fate::Kept,
-        _ => Fate::Changed(Changed {
+        _ => Fate::Changed(Box::new(Changed {
             key: None,
             value: Some(format!("{} changed", first + at).into_bytes()),
             headers: None,
-        }),
+        })),
     };
     let edit = Edit(step.records.iter().enumerate().map(fate).collect());
     let left = step.records.iter().filter(|it| it.0 != 0);
@@ -207,7 +222,7 @@ async fn run(plugins: &Arc<PluginHost>, steps: &[Step]) {
         expect(&mut want, step, first);
         first += step.records.len();
         if step.appends <= parts {
-            node.crash();
+            node = node.crash().await;
             let next = self::batch(first, 1);
             let refused = node.submit(&next).await;
             assert!(matches!(refused, Err(ProduceError::Unfinished)), "{refused:?}");

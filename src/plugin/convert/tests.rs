@@ -129,10 +129,10 @@ fn replaced_records_are_read_from_their_columns() {
     assert_eq!(
         processed.actions,
         [
-            RecordAction::Replace(first),
+            RecordAction::Replace(Box::new(first)),
             RecordAction::Keep,
             RecordAction::Reject("too long".into()),
-            RecordAction::Replace(second),
+            RecordAction::Replace(Box::new(second)),
             RecordAction::Drop,
         ]
     );

@@ -57,7 +57,7 @@ fn replacement_bytes(new: &Replacement) -> usize {
 
 fn alert_bytes(alert: &RaisedAlert) -> usize {
     let labels = alert.labels.iter().map(|(name, value)| name.len() + value.len());
-    alert.title.len() + alert.fingerprint.len() + labels.sum::<usize>()
+    size_of::<RaisedAlert>() + alert.title.len() + alert.fingerprint.len() + labels.sum::<usize>()
 }
 
 /// One call's index into the batch's own bytes, which are not copied.
@@ -199,7 +199,7 @@ fn actions(
         .map(|code| match code {
             0 => Ok(RecordAction::Keep),
             1 => Ok(RecordAction::Drop),
-            2 => replacements.next().map(RecordAction::Replace),
+            2 => replacements.next().map(Box::new).map(RecordAction::Replace),
             3 => reasons
                 .next()
                 .map(|reason| RecordAction::Reject(cut(&reason, REASON_BYTES_MAX)))

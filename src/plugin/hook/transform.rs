@@ -39,7 +39,7 @@ pub struct Replacement {
 pub enum RecordAction {
     Keep,
     Drop,
-    Replace(Replacement),
+    Replace(Box<Replacement>),
     /// A decision, not a failure: the batch is refused with `INVALID_RECORD` and this reason.
     Reject(String),
 }

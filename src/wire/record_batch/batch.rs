@@ -42,7 +42,9 @@ impl Batch {
         self.header.check_counts()?;
         self.header.check_producer()?;
         match self.header.attributes.compression()? {
-            Compression::None => decode::check_contiguous(&self.header, self.records_section()),
+            Compression::None => {
+                decode::check_contiguous(&self.header, self.records_section()).map(drop)
+            }
             _ => Ok(()),
         }
     }

@@ -1,7 +1,9 @@
 //! Builds batches: filtered, rewritten, routed, or from nothing. Pure, off any lock.
 
 use super::{
-    Attributes, Batch, BatchHeader, Compression, HEADER_BYTES, Header, RecordView, compress,
+    Attributes, Batch, BatchError, BatchHeader, Compression, HEADER_BYTES, Header, RecordView,
+    compress,
+    decode::check_contiguous,
     header::{CRC_FIELD, CRC_START, LENGTH_PREFIX_BYTES},
     varint::{put_varint, put_varlong, varlong_bytes},
 };
@@ -124,8 +126,24 @@ impl BatchBuilder {
     }
 }
 
+impl Batch {
+    /// The same records in another codec. Holds them decompressed (at most `max_bytes`) and compressed, nothing for each.
+    pub fn recompress(&self, codec: Compression, max_bytes: usize) -> Result<Self, BatchError> {
+        let data = self.decompress(max_bytes)?;
+        let header = BatchHeader {
+            attributes: self.header.attributes.with_compression(codec),
+            max_timestamp: check_contiguous(&self.header, &data)?,
+            ..self.header.clone()
+        };
+        Ok(match codec {
+            Compression::None => seal(header, &data),
+            codec => seal(header, &compress(codec, &data)),
+        })
+    }
+}
+
 /// `RecordBatch.NO_TIMESTAMP`: below every timestamp of a record.
-const NO_TIMESTAMP: TimestampMs = TimestampMs(-1);
+pub(super) const NO_TIMESTAMP: TimestampMs = TimestampMs(-1);
 
 /// Puts length and CRC into `header`, and the header before the records.
 fn seal(mut header: BatchHeader, section: &[u8]) -> Batch {

@@ -4,8 +4,10 @@ use std::ops::Range;
 
 use bytes::Bytes;
 
-use super::{Batch, BatchError, BatchHeader, Compression, HEADER_BYTES, decompress};
-use crate::wire::reader::Reader;
+use super::{
+    Batch, BatchError, BatchHeader, Compression, HEADER_BYTES, build::NO_TIMESTAMP, decompress,
+};
+use crate::{base::TimestampMs, wire::reader::Reader};
 
 /// A record of seven fields of one byte each: length, attributes, two deltas, null key, null value, no headers.
 const RECORD_BYTES_MIN: usize = 7;
@@ -64,7 +66,8 @@ impl Batch {
         Ok(DecodedBatch { header: self.header.clone(), data, records })
     }
 
-    fn decompress(&self, max_bytes: usize) -> Result<Bytes, BatchError> {
+    /// The records section, decompressed to at most `max_bytes`.
+    pub(super) fn decompress(&self, max_bytes: usize) -> Result<Bytes, BatchError> {
         let section = self.bytes.slice(HEADER_BYTES.min(self.bytes.len())..);
         // Spans are 32 bits wide.
         let max_bytes = max_bytes.min(u32::MAX as usize);
@@ -75,11 +78,18 @@ impl Batch {
     }
 }
 
-/// Checks the records of an uncompressed batch of a producer: each delta follows the one before.
-pub(super) fn check_contiguous(header: &BatchHeader, data: &[u8]) -> Result<(), BatchError> {
+/// Checks the records of a producer's batch, decompressed: each delta follows the one before. Returns the largest
+/// timestamp.
+pub(super) fn check_contiguous(
+    header: &BatchHeader,
+    data: &[u8],
+) -> Result<TimestampMs, BatchError> {
+    let mut largest = NO_TIMESTAMP;
     walk(header, data, |index, span| {
+        largest = largest.max(TimestampMs(header.base_timestamp.0 + span.timestamp_delta));
         if span.offset_delta == index { Ok(()) } else { Err("the offset delta is not the index") }
-    })
+    })?;
+    Ok(largest)
 }
 
 /// Finds each record of `data` and hands it on with its index.

@@ -255,6 +255,34 @@ fn a_filtered_batch_keeps_its_place_and_its_sequences() {
 }
 
 #[test]
+fn a_batch_in_another_codec_differs_in_its_codec_alone() {
+    let plain = three_records(Compression::None);
+    for from in CODECS {
+        for to in CODECS {
+            let again = three_records(from).recompress(to, MAX_BYTES).unwrap();
+            again.validate().unwrap();
+            assert_eq!(again.header.attributes.compression(), Ok(to));
+            let back = again.recompress(Compression::None, MAX_BYTES).unwrap();
+            assert_eq!(back.bytes, plain.bytes, "{from:?} to {to:?}");
+        }
+    }
+    let refused = three_records(Compression::Gzip).recompress(Compression::Lz4, 3).unwrap_err();
+    assert_eq!(refused, BatchError::Compression(CompressionError::TooLarge(3)));
+}
+
+#[test]
+fn a_batch_that_is_no_good_inside_is_not_compressed_anew() {
+    let mut builder = BatchBuilder::new(TimestampMs(0), Compression::Lz4).last_offset_delta(1);
+    for _ in 0..2 {
+        builder.push(&record(0, 0, None, None));
+    }
+    let batch = builder.build().unwrap();
+    assert_eq!(batch.validate(), Ok(()), "nobody has looked inside yet");
+    let refused = batch.recompress(Compression::None, MAX_BYTES).unwrap_err();
+    assert!(matches!(refused, BatchError::BadRecord { index: 1, .. }), "{refused}");
+}
+
+#[test]
 fn nothing_pushed_is_no_batch() {
     assert!(BatchBuilder::new(TimestampMs(0), Compression::None).build().is_none());
 }

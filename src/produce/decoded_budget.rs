@@ -1,0 +1,218 @@
+//! What the decoded batches of all lanes may hold together.
+//!
+//! Rule: a batch has its share before it is decoded, in the order of asking, and gives it back when it is stored. Nobody
+//! waits for a lane while holding one: parts and dead letters go straight to their targets' logs, so no lanes can wait
+//! for each other.
+
+use std::{panic, sync::Arc};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::ProduceError;
+use crate::wire::record_batch::{Batch, BatchHeader, Compression, DecodedBatch};
+
+/// A record counts as so many bytes at least. Its places cost up to five times that on its way,
+/// however small it is.
+const RECORD_BYTES: usize = 64;
+
+/// So many of the largest batches may be decoded at the same time: a small machine has no more cores to ask plugins with.
+const LARGEST_AT_ONCE: usize = 4;
+
+/// A permit is a KiB, so that a share fits the semaphore's `u32`.
+const UNIT_BYTES: usize = 1024;
+
+/// The common budget.
+pub(crate) struct DecodedBudget {
+    units: Arc<Semaphore>,
+    /// `klamm.decompressed.max.bytes`: the most that one batch may count.
+    pub(crate) batch_bytes_max: usize,
+}
+
+/// A batch and its share.
+pub(crate) struct Decoded {
+    pub(crate) batch: Arc<DecodedBatch>,
+    _share: OwnedSemaphorePermit,
+}
+
+impl DecodedBudget {
+    pub(crate) fn new(batch_bytes_max: usize) -> Self {
+        let units = LARGEST_AT_ONCE * units(batch_bytes_max) as usize;
+        Self { units: Arc::new(Semaphore::new(units)), batch_bytes_max }
+    }
+
+    /// Waits for room, then decodes; a compressed batch off the runtime's workers.
+    ///
+    /// # Errors
+    ///
+    /// [`ProduceError::Batch`]; [`ProduceError::TooManyRecords`].
+    pub(crate) async fn decode(&self, batch: &Batch) -> Result<Decoded, ProduceError> {
+        check_count(&batch.header, self.batch_bytes_max)?;
+        let (batch, bytes_max) = (batch.clone(), self.batch_bytes_max);
+        let is_compressed = batch.header.attributes.compression()? != Compression::None;
+        // What is compressed may expand to all that is allowed; how far it does is known afterwards.
+        let largest =
+            if is_compressed { bytes_max } else { size(&batch.header, batch.bytes.len()) };
+        let mut share = self.take(largest.min(bytes_max)).await;
+        let decode = move || batch.decode(bytes_max);
+        let decoded = if is_compressed { off_the_runtime(decode).await? } else { decode() }?;
+        shrink(&mut share, size(&decoded.header, decoded.data.len()));
+        Ok(Decoded { batch: Arc::new(decoded), _share: share })
+    }
+
+    async fn take(&self, bytes: usize) -> OwnedSemaphorePermit {
+        let taken = Arc::clone(&self.units).acquire_many_owned(units(bytes)).await;
+        taken.expect("the budget is never closed")
+    }
+}
+
+/// Refuses, by its header alone, a batch of so many tiny records that they would cost many times their bytes.
+pub(crate) fn check_count(header: &BatchHeader, bytes_max: usize) -> Result<(), ProduceError> {
+    let max = (bytes_max / RECORD_BYTES).max(1);
+    let count = usize::try_from(header.records_count).unwrap_or(0);
+    if count > max { Err(ProduceError::TooManyRecords { count, max }) } else { Ok(()) }
+}
+
+/// What a batch counts.
+fn size(header: &BatchHeader, data_bytes: usize) -> usize {
+    let count = usize::try_from(header.records_count).unwrap_or(0);
+    data_bytes.max(count.saturating_mul(RECORD_BYTES))
+}
+
+fn units(bytes: usize) -> u32 {
+    u32::try_from(bytes.div_ceil(UNIT_BYTES)).unwrap_or(u32::MAX)
+}
+
+/// Gives back what was not needed.
+fn shrink(share: &mut OwnedSemaphorePermit, used: usize) {
+    let unused = share.num_permits().saturating_sub(units(used) as usize);
+    drop(share.split(unused));
+}
+
+/// Decompressing may take long, and the runtime's workers serve everyone.
+async fn off_the_runtime<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, ProduceError> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => Ok(done),
+        Err(failed) if failed.is_panic() => panic::resume_unwind(failed.into_panic()),
+        // The runtime stops.
+        Err(_) => Err(ProduceError::Busy),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        sync::atomic::{AtomicUsize, Ordering},
+        time::Duration,
+    };
+
+    use futures_util::FutureExt as _;
+
+    use super::*;
+    use crate::{
+        base::TimestampMs,
+        plugin::hook::RecordAction,
+        produce::{
+            edit::{Changed, Fate},
+            route::Destination,
+        },
+        wire::record_batch::{BatchBuilder, RecordParts, RecordSpan},
+    };
+
+    const BATCH_BYTES_MAX: usize = 64 * 1024;
+    const TOTAL_BYTES: usize = LARGEST_AT_ONCE * BATCH_BYTES_MAX;
+
+    fn batch(records: i32, value: &[u8], compression: Compression) -> Batch {
+        let mut builder = BatchBuilder::new(TimestampMs(0), compression);
+        for offset_delta in 0..records {
+            builder.push(&RecordParts {
+                offset_delta,
+                timestamp_delta: 0,
+                key: None,
+                value: Some(value),
+                headers: Vec::new(),
+            });
+        }
+        builder.build().unwrap()
+    }
+
+    /// Decodes them all at once, each held for a while; the most bytes that were decoded at a time.
+    async fn most_at_once(batches: Vec<Batch>) -> usize {
+        let budget = Arc::new(DecodedBudget::new(BATCH_BYTES_MAX));
+        let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let lane = |batch: Batch| {
+            let (budget, now, most) = (budget.clone(), now.clone(), most.clone());
+            tokio::spawn(async move {
+                let decoded = budget.decode(&batch).await.unwrap();
+                let bytes = decoded.batch.data.len();
+                most.fetch_max(now.fetch_add(bytes, Ordering::SeqCst) + bytes, Ordering::SeqCst);
+                tokio::time::sleep(Duration::from_millis(5)).await;
+                now.fetch_sub(bytes, Ordering::SeqCst);
+            })
+        };
+        futures_util::future::join_all(batches.into_iter().map(lane)).await;
+        assert_eq!(budget.units.available_permits() * UNIT_BYTES, TOTAL_BYTES, "all came back");
+        most.load(Ordering::SeqCst)
+    }
+
+    #[tokio::test]
+    async fn lanes_together_decode_no_more_than_the_budget() {
+        let large = batch(1, &[b'x'; 60 * 1024], Compression::Zstd);
+        assert!(large.bytes.len() < 1024, "it expands");
+        let most = most_at_once(vec![large; 24]).await;
+        assert!(most <= TOTAL_BYTES, "{most}");
+    }
+
+    #[tokio::test]
+    async fn whoever_finds_no_room_waits_for_a_share_to_come_back() {
+        let budget = DecodedBudget::new(BATCH_BYTES_MAX);
+        let large = batch(1, &[b'x'; 60 * 1024], Compression::None);
+        let decode = || budget.decode(&large).now_or_never();
+        let mut held: Vec<_> = (0..LARGEST_AT_ONCE).map(|_| decode().unwrap()).collect();
+        assert!(decode().is_none());
+        held.pop();
+        assert!(decode().is_some());
+    }
+
+    #[tokio::test]
+    async fn a_small_batch_that_might_have_been_large_keeps_a_small_share() {
+        let budget = DecodedBudget::new(BATCH_BYTES_MAX);
+        let small = batch(10, &[b'x'; 100], Compression::Lz4);
+        let mut held = Vec::new();
+        for _ in 0..10 * LARGEST_AT_ONCE {
+            held.push(budget.decode(&small).await.unwrap());
+        }
+    }
+
+    #[tokio::test]
+    async fn tiny_records_count_more_than_their_bytes_and_too_many_are_refused() {
+        let budget = DecodedBudget::new(BATCH_BYTES_MAX);
+        let most = (BATCH_BYTES_MAX / RECORD_BYTES) as i32;
+        let held = budget.decode(&batch(most, b"", Compression::None)).await.unwrap();
+        assert!(held.batch.data.len() < BATCH_BYTES_MAX / 4);
+        let left = budget.units.available_permits() * UNIT_BYTES;
+        assert_eq!(left, TOTAL_BYTES - BATCH_BYTES_MAX);
+        let refused = budget.decode(&batch(most + 1, b"", Compression::Gzip)).await;
+        assert!(matches!(refused, Err(ProduceError::TooManyRecords { .. })));
+    }
+
+    #[tokio::test]
+    async fn what_is_no_good_batch_gives_its_share_back() {
+        let budget = DecodedBudget::new(BATCH_BYTES_MAX);
+        let bomb = batch(1, &[b'x'; 2 * BATCH_BYTES_MAX], Compression::Gzip);
+        assert!(matches!(budget.decode(&bomb).await, Err(ProduceError::Batch(_))));
+        assert_eq!(budget.units.available_permits() * UNIT_BYTES, TOTAL_BYTES);
+    }
+
+    /// `docs/operations.md` tells what memory the lanes may take.
+    #[test]
+    fn a_record_costs_at_most_five_times_what_it_counts() {
+        let places = 2 * size_of::<RecordSpan>();
+        let hooks = size_of::<RecordAction>() + size_of::<Fate>() + size_of::<Changed>();
+        // Two lists of indices, a target, an offset delta, an index in a part.
+        let lists = 2 * size_of::<usize>() + 4 + size_of::<Option<i32>>() + size_of::<usize>();
+        let cost = places + hooks + size_of::<Destination>() + lists;
+        assert!(cost <= 5 * RECORD_BYTES, "{cost}");
+    }
+}
