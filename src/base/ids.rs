@@ -72,7 +72,31 @@ name! {
     PluginName
 }
 
+/// Longer names would make folder names (`topic-12345.<uuid>-delete`) that file systems refuse.
+const TOPIC_NAME_BYTES_MAX: usize = 249;
+
 impl TopicName {
+    /// Checks a name as Kafka's `Topic.validate`; the error says what is wrong with it.
+    pub fn validate(name: &str) -> Result<(), String> {
+        let is_legal = |it: u8| it.is_ascii_alphanumeric() || matches!(it, b'.' | b'_' | b'-');
+        let reason = if name.is_empty() {
+            "the empty string is not allowed".into()
+        } else if matches!(name, "." | "..") {
+            format!("'{name}' is not allowed")
+        } else if name.len() > TOPIC_NAME_BYTES_MAX {
+            format!(
+                "the length of '{name}' is longer than the max allowed length {TOPIC_NAME_BYTES_MAX}"
+            )
+        } else if !name.bytes().all(is_legal) {
+            format!(
+                "'{name}' contains one or more characters other than ASCII alphanumerics, '.', '_' and '-'"
+            )
+        } else {
+            return Ok(());
+        };
+        Err(format!("Topic name is invalid: {reason}"))
+    }
+
     /// Hooks never apply to internal topics: those whose names begin with two underscores.
     pub fn is_internal(&self) -> bool {
         self.0.starts_with("__")

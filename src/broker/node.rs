@@ -11,7 +11,7 @@ use crate::{
     api::{Published, Rooms},
     config::Config,
     controller::{self, Registration},
-    coordinator::{AlertCoordinator, AlertIntake, AlertRooms, GroupCoordinator},
+    coordinator::{AlertCoordinator, AlertIntake, AlertRooms, DeadLetterTopics, GroupCoordinator},
     delivery::{self, DeliveryRooms},
     http,
     net::{BoundListener, Server},
@@ -69,8 +69,15 @@ impl Node {
         let plugins = start_plugins(&config, &metrics).await?;
 
         let (intake, matches) = AlertIntake::new();
-        let produce =
-            Arc::new(Produce::new(&config, replicas.clone(), plugins.clone(), intake, &metrics));
+        let topics = DeadLetterTopics::new(quorum.clone(), config.clone());
+        let produce = Arc::new(Produce::new(
+            &config,
+            replicas.clone(),
+            plugins.clone(),
+            intake,
+            Some(topics),
+            &metrics,
+        ));
         let (publish, published) = start_publishing(&quorum, &replicas, &produce, &stop_rooms);
         let mut background = vec![publish];
         published.reached(quorum.image().version, Duration::from_mins(10)).await;

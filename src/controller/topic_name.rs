@@ -5,26 +5,9 @@ use std::collections::BTreeMap;
 use super::ControllerError;
 use crate::{base::TopicName, metadata::MetadataImage};
 
-/// Longer names would make folder names (`topic-12345.<uuid>-delete`) that file systems refuse.
-const NAME_BYTES_MAX: usize = 249;
-
 /// Checks a name as Kafka's `Topic.validate`.
 pub fn validate_topic_name(name: &str) -> Result<(), ControllerError> {
-    let is_legal = |it: u8| it.is_ascii_alphanumeric() || matches!(it, b'.' | b'_' | b'-');
-    let reason = if name.is_empty() {
-        "the empty string is not allowed".into()
-    } else if matches!(name, "." | "..") {
-        format!("'{name}' is not allowed")
-    } else if name.len() > NAME_BYTES_MAX {
-        format!("the length of '{name}' is longer than the max allowed length {NAME_BYTES_MAX}")
-    } else if !name.bytes().all(is_legal) {
-        format!(
-            "'{name}' contains one or more characters other than ASCII alphanumerics, '.', '_' and '-'"
-        )
-    } else {
-        return Ok(());
-    };
-    Err(ControllerError::InvalidTopic(format!("Topic name is invalid: {reason}")))
+    TopicName::validate(name).map_err(ControllerError::InvalidTopic)
 }
 
 /// Names with `.` or `_`, of which two must not differ in these alone: their metrics would have one name.

@@ -1,4 +1,4 @@
-//! Internal topics are made when the first one needs them, as Kafka does.
+//! Topics that the broker needs are made when the first one needs them, as Kafka does with its internal ones.
 
 use std::{convert::Infallible, slice, sync::Arc};
 
@@ -12,12 +12,12 @@ use crate::{
 /// Why there is no such topic now. Whoever needs it tries again.
 #[derive(Debug, thiserror::Error)]
 pub enum InternalTopicError {
-    #[error("create an internal topic")]
+    #[error("create a topic that the broker needs")]
     Quorum(#[from] QuorumError),
-    #[error("create an internal topic")]
+    #[error("create a topic that the broker needs: {0}")]
     Refused(#[from] ControllerError),
     /// It was deleted at this very moment.
-    #[error("the internal topic is gone again")]
+    #[error("the topic is gone again")]
     Gone,
 }
 

@@ -11,6 +11,7 @@ mod alerts;
 mod append;
 mod clock;
 mod commit_queue;
+mod dead_letter_topics;
 mod groups;
 mod internal_topic;
 mod loader;
@@ -19,5 +20,6 @@ mod timers;
 
 pub use alert_intake::{AlertIntake, Notice, Reserved};
 pub use alerts::{AlertCoordinator, AlertRooms};
+pub use dead_letter_topics::DeadLetterTopics;
 pub use groups::GroupCoordinator;
 pub use internal_topic::InternalTopicError;

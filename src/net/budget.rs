@@ -1,4 +1,5 @@
-//! What the requests of all connections together may hold in memory, taken as their bytes arrive.
+//! What the requests of all connections together may hold in memory, taken as their bytes arrive and held until the
+//! answer is written, and by batches that wait in lanes until they are stored.
 //!
 //! Rule: a length that is only announced takes nothing from others. Half-read requests cannot wait for each other for
 //! ever, since one at a time has its turn: it may take all that it still needs, and ends. Small requests have a pool of

@@ -9,7 +9,10 @@
 
 use std::{
     io,
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
@@ -66,7 +69,7 @@ impl End {
 /// An answer on its way.
 struct Queued {
     answer: BoxFuture<'static, Answer>,
-    held: Held,
+    held: Arc<Held>,
     /// Told when it is written.
     written: Option<oneshot::Sender<()>>,
 }

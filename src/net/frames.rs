@@ -1,8 +1,9 @@
 //! Reads the frames of a connection, none faster than the common budget allows.
 
-use std::{io, time::Duration};
+use std::{io, sync::Arc, time::Duration};
 
 use bytes::{BufMut, Bytes, BytesMut};
+use kafka_protocol::messages::ApiKey;
 use tokio::{
     io::{AsyncRead, AsyncReadExt, BufReader},
     time::{Instant, timeout},
@@ -21,7 +22,35 @@ const BUFFER_BYTES: usize = 8 * 1024;
 /// A request's bytes, less the length before them.
 pub(super) struct Frame {
     pub(super) bytes: Bytes,
-    pub(super) held: Held,
+    pub(super) held: Arc<Held>,
+}
+
+impl Frame {
+    /// The batches of a `Produce` may wait in a lane after their client has left: its bytes hold their share of the budget
+    /// until the last of them is dropped.
+    fn new(bytes: Bytes, held: Held) -> Self {
+        let held = Arc::new(held);
+        let bytes = if bytes.starts_with(&PRODUCE) {
+            Bytes::from_owner(Holding { bytes, _held: Arc::clone(&held) })
+        } else {
+            bytes
+        };
+        Self { bytes, held }
+    }
+}
+
+/// The API key of `Produce`, which a request begins with.
+const PRODUCE: [u8; 2] = (ApiKey::Produce as i16).to_be_bytes();
+
+struct Holding {
+    bytes: Bytes,
+    _held: Arc<Held>,
+}
+
+impl AsRef<[u8]> for Holding {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
 }
 
 /// The reading half of a connection.
@@ -53,7 +82,7 @@ impl<R: AsyncRead + Unpin> Frames<R> {
         let length = frame::parse_length(prefix, self.request_max_bytes)?;
         let mut held = self.budget.begin(length);
         let bytes = self.read_body(length, &mut held).await?;
-        Ok(Some(Frame { bytes, held }))
+        Ok(Some(Frame::new(bytes, held)))
     }
 
     async fn prefix(

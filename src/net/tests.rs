@@ -355,6 +355,24 @@ async fn requests_wait_for_the_budget_and_a_larger_one_than_all_of_it_is_served(
 }
 
 #[tokio::test]
+async fn batches_that_wait_after_their_client_left_still_count() {
+    let node = Node::start().await;
+    let inflight = || {
+        let metrics = node.metrics.encode();
+        let line = metrics.lines().find(|it| it.starts_with("klamm_request_inflight_bytes "));
+        line.unwrap().to_owned()
+    };
+    for (body, want) in [(&b"close"[..], 0), (b"\0\0produce", 9), (b"\0\x01fetch", 9)] {
+        let mut peer = node.connect().await;
+        peer.send(body).await;
+        peer.assert_closed().await;
+        assert_eq!(inflight(), format!("klamm_request_inflight_bytes {want}"));
+    }
+    node.begun.lock().clear();
+    assert_eq!(inflight(), "klamm_request_inflight_bytes 0");
+}
+
+#[tokio::test]
 async fn a_client_that_does_not_read_is_left_and_holds_up_nobody() {
     let node = Node::with(|it| it.write_stall = Duration::from_millis(50)).await;
     let mut slow = node.connect().await;

@@ -11,7 +11,7 @@ use super::{
     limits::{CALL_TIMEOUT_MAX, LOAD_TIMEOUT_MAX, Limits, RESULT_BYTES_MAX},
     status::HookKind,
 };
-use crate::config::AlertPolicy;
+use crate::{base::TopicName, config::AlertPolicy};
 
 /// What the broker does when a plugin fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -142,10 +142,20 @@ impl Reader {
             "limits" => self.table("limits", value, Self::limit),
             "alert" => self.alert(value),
             "on-failure" => self.manifest.on_failure = self.typed(key, value),
-            "dead-letter-topic" => self.manifest.dead_letter_topic = self.typed(key, value),
+            "dead-letter-topic" => self.dead_letter_topic(key, value),
             "sha256" => self.pin(value),
             other => self.unknown(other, &KEYS),
         }
+    }
+
+    fn dead_letter_topic(&mut self, key: &str, value: Value) {
+        let Some(name) = self.typed::<String>(key, value) else { return };
+        if let Err(problem) = TopicName::validate(&name) {
+            self.problems.push(format!("{key}: {problem}"));
+        } else if TopicName::from(name.as_str()).is_internal() {
+            self.problems.push(format!("{key}: {name} is an internal topic"));
+        }
+        self.manifest.dead_letter_topic = Some(name);
     }
 
     fn typed<T: for<'a> Deserialize<'a>>(&mut self, key: &str, value: Value) -> Option<T> {
@@ -321,6 +331,7 @@ mod tests {
             r#"
             on-failur = "pass"
             sha256 = "abc"
+            dead-letter-topic = "__consumer_offsets"
             config = 7
             [limits]
             memory-max-bytes = 99999999999
@@ -337,6 +348,7 @@ mod tests {
             "\"on-failur\", did you mean \"on-failure\"",
             "64 hexadecimal",
             "config is no table",
+            "__consumer_offsets is an internal topic",
             "memory-max-bytes = 99999999999 is more than can be granted, 67108864",
             "call-timeout-ms must be",
             "\"load-timeout\", did you mean \"load-timeout-ms\"",

@@ -38,21 +38,22 @@ async fn store_one(
     let failed = |reason: &dyn std::fmt::Display| {
         ProduceError::HookFailed(format!("the records cannot go to the dead letters: {reason}"))
     };
-    let target = target(shared, source, letters)?;
+    let target = target(shared, source, letters).await?;
     let bytes_max = target.config().max_message_bytes;
     let why = Why::of(source, letters);
     let mut records = letters.batch.records().peekable();
     while records.peek().is_some() {
         let batch = why.batch(letters, &mut records, bytes_max);
-        let appended = shared.append(&target, batch, acks, |_| Vec::new()).await;
+        let appended = shared.append(&target, batch, acks, 0, |_| Vec::new()).await;
         let last_offset = appended.map_err(|it| failed(&it))?.last_offset;
         target.committed(last_offset, acks, COMMIT_TIMEOUT).await.map_err(|it| failed(&it))?;
     }
     Ok(())
 }
 
-/// The partition of the dead-letter topic that takes them.
-fn target(
+/// The partition of the dead-letter topic that takes them. A topic that does not exist is made, and the producer sends the
+/// batch again.
+async fn target(
     shared: &Shared,
     source: &TopicPartition,
     letters: &DeadLetters,
@@ -61,13 +62,20 @@ fn target(
         Some(topic) => TopicName::from(topic.as_str()),
         None => TopicName::from(format!("{}.dead-letter", source.topic).as_str()),
     };
-    let missing = || {
-        let reason = format!("{}; the dead-letter topic {topic} does not exist", letters.reason);
-        ProduceError::HookFailed(reason)
+    let failed = |what: &dyn std::fmt::Display| {
+        let reason = &letters.reason;
+        ProduceError::HookFailed(format!("{reason}; its dead-letter topic {topic} {what}"))
     };
     let partitions = shared.replicas.partition_count(&topic) as i32;
-    let partition = source.partition.checked_rem(partitions).ok_or_else(missing)?;
-    shared.leader(&TopicPartition { topic: topic.clone(), partition }).map_err(|_| missing())
+    if let Some(partition) = source.partition.checked_rem(partitions) {
+        let target = shared.leader(&TopicPartition { topic: topic.clone(), partition });
+        return target.map_err(|_| failed(&"has no leader here now"));
+    }
+    let Some(topics) = &shared.dead_letter_topics else { return Err(failed(&"does not exist")) };
+    match topics.ensure(topic.clone()).await {
+        Ok(()) => Err(failed(&"is being made")),
+        Err(error) => Err(failed(&format_args!("cannot be made: {error}"))),
+    }
 }
 
 /// Names and values of the headers that tell why.

@@ -10,7 +10,7 @@ use super::{
     derived::derived_id,
     hooks::Raised,
     lane::{is_dropped, nth},
-    raise::{Placed, verdicts},
+    raise::{Placed, size_bytes, verdicts},
     route::{Part, Route},
     shared::{Shared, codec},
 };
@@ -131,7 +131,7 @@ impl Forward<'_> {
     ) -> Result<Appended, ProduceError> {
         let transforms = &target.config().transforms;
         self.shared
-            .append(target, batch, self.acks, |appended| {
+            .append(target, batch, self.acks, self.raised.map_or(0, size_bytes), |appended| {
                 let placed = Placed {
                     partition: &target.topic_partition,
                     first: appended.base_offset,

@@ -17,7 +17,7 @@ use super::{
     edit::{Fate, filtered, stored_deltas},
     forward::Forward,
     hooks::{HookCall, Raised, Transformed},
-    raise::{Placed, verdicts},
+    raise::{Placed, size_bytes, verdicts},
     route::Route,
     shared::{Shared, codec},
 };
@@ -180,7 +180,9 @@ impl Lane {
             };
             verdicts(&config.transforms, Some(&transformed.raised), decoded, &placed)
         };
-        self.shared.append(partition, to_store, *acks, verdicts).await
+        self.shared
+            .append(partition, to_store, *acks, size_bytes(&transformed.raised), verdicts)
+            .await
     }
 
     /// Some records go elsewhere: the decision is stored first, then acted on.

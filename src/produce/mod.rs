@@ -37,7 +37,7 @@ use self::{
 use crate::{
     base::{TopicId, TopicPartition},
     config::Config,
-    coordinator::AlertIntake,
+    coordinator::{AlertIntake, DeadLetterTopics},
     log::Appended,
     plugin::PluginHost,
     replica::{Partition, ReplicaManager},
@@ -65,17 +65,20 @@ enum Begun {
 }
 
 impl Produce {
+    /// Without `dead_letter_topics`, dead letters go to topics that exist, and to no others.
     pub fn new(
         config: &Config,
         replicas: Arc<ReplicaManager>,
         plugins: Arc<PluginHost>,
         intake: AlertIntake,
+        dead_letter_topics: Option<DeadLetterTopics>,
         metrics: &Metrics,
     ) -> Self {
         let shared = Shared {
             replicas,
             plugins,
             intake,
+            dead_letter_topics,
             order: AppendOrder::default(),
             metrics: ProduceMetrics::new(metrics),
             decoded: DecodedBudget::new(config.log.decompressed_max_bytes),

@@ -3,6 +3,7 @@
 use crate::{
     alert::{Evaluated, Match, Severity},
     base::{Offset, PluginName, TimestampMs, TopicPartition},
+    plugin::hook::RaisedAlert,
     wire::record_batch::DecodedBatch,
 };
 
@@ -40,6 +41,16 @@ pub(crate) fn verdicts(
     transforms.iter().map(verdict).collect()
 }
 
+/// What the matches of a batch hold, about.
+pub(crate) fn size_bytes(raised: &[Raised]) -> usize {
+    let alerts = raised.iter().flat_map(|it| &it.alerts);
+    let bytes = |(_, it): &(usize, RaisedAlert)| {
+        let labels = it.labels.iter().map(|(name, value)| name.len() + value.len());
+        size_of::<Match>() + it.title.len() + it.fingerprint.len() + labels.sum::<usize>()
+    };
+    alerts.map(bytes).sum()
+}
+
 fn matches<'a>(
     raised: &'a Raised,
     batch: &'a DecodedBatch,
@@ -70,10 +81,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::{
-        plugin::hook::RaisedAlert,
-        wire::record_batch::{BatchBuilder, Compression, RecordParts},
-    };
+    use crate::wire::record_batch::{BatchBuilder, Compression, RecordParts};
 
     fn batch(records: i32) -> DecodedBatch {
         let mut builder = BatchBuilder::new(TimestampMs(100), Compression::None);

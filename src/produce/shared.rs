@@ -10,7 +10,7 @@ use crate::{
     alert::Evaluated,
     base::{PluginName, TopicPartition},
     config::TopicConfig,
-    coordinator::AlertIntake,
+    coordinator::{AlertIntake, DeadLetterTopics},
     log::Appended,
     plugin::PluginHost,
     replica::{Acks, Partition, ReplicaManager},
@@ -22,23 +22,25 @@ pub(crate) struct Shared {
     pub(crate) replicas: Arc<ReplicaManager>,
     pub(crate) plugins: Arc<PluginHost>,
     pub(crate) intake: AlertIntake,
+    pub(crate) dead_letter_topics: Option<DeadLetterTopics>,
     pub(crate) order: AppendOrder,
     pub(crate) metrics: ProduceMetrics,
     pub(crate) decoded: DecodedBudget,
 }
 
 impl Shared {
-    /// Appends one batch and sends its verdicts as one step. A duplicate has been judged before.
+    /// Appends one batch and sends its verdicts, of about `verdict_bytes`, as one step. A duplicate has been judged before.
     pub(crate) async fn append(
         &self,
         partition: &Partition,
         batch: Batch,
         acks: Acks,
+        verdict_bytes: usize,
         verdicts: impl FnOnce(&Appended) -> Vec<Evaluated>,
     ) -> Result<Appended, ProduceError> {
         let transforms = &partition.config().transforms;
         self.keep_progress(partition, transforms).await?;
-        let mut reserved = self.intake.reserve(transforms.len()).await;
+        let mut reserved = self.intake.reserve(transforms.len(), verdict_bytes).await;
         let _order = (!transforms.is_empty()).then(|| self.order.lock(&partition.topic_partition));
         let appended = partition.append(vec![batch], acks)?;
         if !appended.duplicate {

@@ -141,7 +141,7 @@ fn image() -> MetadataImage {
 fn produce(replicas: &Arc<ReplicaManager>, plugins: &Arc<PluginHost>) -> Produce {
     let (intake, _) = AlertIntake::new();
     let (config, metrics) = (Config::default(), Metrics::default());
-    let produce = Produce::new(&config, replicas.clone(), plugins.clone(), intake, &metrics);
+    let produce = Produce::new(&config, replicas.clone(), plugins.clone(), intake, None, &metrics);
     produce.resume();
     produce
 }

@@ -35,8 +35,8 @@ use crate::{
     replica::Partition,
 };
 
-/// Verdicts that may wait at the machine.
-const EVENTS_MAX: usize = 256;
+/// Verdicts that may wait at the machine. Few: there nobody counts their bytes.
+const EVENTS_MAX: usize = 16;
 /// How often it is looked whether the machine was loaded again, and between attempts.
 const LOOK: Duration = Duration::from_millis(500);
 
@@ -72,7 +72,7 @@ impl Desk {
         loop {
             tokio::select! {
                 notice = notices.recv() => match notice {
-                    Some(Notice::Verdict(verdict)) => self.take(verdict).await,
+                    Some(Notice::Verdict(verdict, _share)) => self.take(verdict).await,
                     Some(Notice::Begin { source, plugin, from, done }) => {
                         self.begin(&source, &plugin, from, done).await;
                     }
