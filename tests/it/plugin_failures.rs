@@ -56,7 +56,10 @@ fn dead_letter_stores_the_records_elsewhere_with_the_reason() {
     let sent = session.batch(0, &two());
     let first = client.produce("t", 0, sent.clone()).error_code;
     assert_eq!(first, NOT_ENOUGH_REPLICAS, "its topic is made first");
-    eventually("the dead-letter topic", || client.produce("t", 0, sent.clone()).error_code == 0);
+    eventually("the dead-letter topic", || {
+        let error = client.produce("t", 0, sent.clone()).error_code;
+        (error == 0).then_some(())
+    });
     assert_eq!(client.values("t", 0), Vec::<String>::new());
     let letters = client.read("t.dead-letter", 0);
     assert_eq!(letters.len(), 2);
