@@ -35,6 +35,7 @@ use crate::{
     base::{ErrorCode, TopicId, TopicName, TopicPartition},
     produce::{ProduceError, Stored, Submission},
     replica::Acks,
+    wire::record_batch::{BatchHeader, Compression},
 };
 
 /// The versions Klamm answers.
@@ -42,6 +43,9 @@ pub const VERSIONS: RangeInclusive<i16> = 3..=13;
 
 /// The first version whose answers name records and carry a message.
 const RECORD_ERRORS_SINCE: i16 = 8;
+
+/// The first version whose batches may be compressed by zstd.
+const ZSTD_SINCE: i16 = 7;
 
 /// Fixes the order of the batches by the call itself; the future completes with the answer, `None` for acks 0.
 ///
@@ -140,9 +144,13 @@ impl Asked<'_> {
     ) -> Result<Submission, ErrorCode> {
         let topic_partition = TopicPartition { topic: topic.clone()?, partition: data.index };
         let acks = self.acks.map_err(|code| self.unless_unknown(&topic_partition, code))?;
+        let records = data.records.ok_or(ErrorCode::InvalidRecord)?;
+        if self.context.api_version < ZSTD_SINCE && is_zstd(&records) {
+            return Err(ErrorCode::UnsupportedCompressionType);
+        }
         Ok(Submission {
             topic_partition,
-            records: data.records.ok_or(ErrorCode::InvalidRecord)?,
+            records,
             acks,
             timeout: Duration::from_millis(u64::try_from(self.timeout_ms).unwrap_or(0)),
             client_id: self.context.client_id.clone(),
@@ -156,6 +164,11 @@ impl Asked<'_> {
         let known = image.partition(it.topic.as_str(), it.partition).is_some();
         if known { code } else { ErrorCode::UnknownTopicOrPartition }
     }
+}
+
+fn is_zstd(records: &[u8]) -> bool {
+    let header = BatchHeader::parse(records);
+    header.is_ok_and(|it| it.attributes.compression() == Ok(Compression::Zstd))
 }
 
 fn refused(index: i32, code: ErrorCode) -> PartitionProduceResponse {
@@ -212,7 +225,11 @@ mod tests {
     use kafka_protocol::protocol::Encodable as _;
 
     use super::*;
-    use crate::{base::Offset, produce::RefusedRecord};
+    use crate::{
+        base::{Offset, TimestampMs},
+        produce::RefusedRecord,
+        wire::record_batch::{BatchBuilder, RecordParts},
+    };
 
     #[test]
     fn every_answer_can_be_encoded_at_every_version() {
@@ -230,6 +247,22 @@ mod tests {
                 response.encode(&mut bytes::BytesMut::new(), version).unwrap();
             }
         }
+    }
+
+    #[test]
+    fn what_is_compressed_by_zstd_is_seen_by_its_header() {
+        for (codec, want) in [(Compression::Zstd, true), (Compression::Lz4, false)] {
+            let mut builder = BatchBuilder::new(TimestampMs(0), codec);
+            builder.push(&RecordParts {
+                offset_delta: 0,
+                timestamp_delta: 0,
+                key: None,
+                value: None,
+                headers: Vec::new(),
+            });
+            assert_eq!(is_zstd(&builder.build().unwrap().bytes), want, "{codec:?}");
+        }
+        assert!(!is_zstd(b"no batch"));
     }
 
     #[test]

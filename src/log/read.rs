@@ -12,9 +12,7 @@ use super::{
 use crate::{
     base::{LeaderEpoch, Offset, TimestampMs},
     telemetry::now,
-    wire::record_batch::{
-        Batch, BatchHeader, DecodedBatch, HEADER_BYTES, RecordView, TimestampType,
-    },
+    wire::record_batch::{Batch, BatchHeader, HEADER_BYTES, TimestampType},
 };
 
 /// Whole batches, the first of which may begin before the offset that was asked for.
@@ -155,15 +153,14 @@ impl Log {
             leader_epoch: header.partition_leader_epoch,
         };
         let batch = segment.cursor(located.position, LOOKUP_WINDOW_BYTES)?.read(located)?;
-        let Ok(decoded) = batch.decode(self.settings.load().decompressed_max_bytes) else {
-            return Ok(Some(answer(header.max_timestamp, header.base_offset)));
-        };
-        let mut records = decoded.records();
-        let found = records.find(|it| timestamp_of(&decoded, *it) >= target);
-        Ok(found.map(|it| {
-            let offset = header.base_offset + i64::from(it.offset_delta());
-            answer(timestamp_of(&decoded, it), offset)
-        }))
+        let max_bytes = self.settings.load().decompressed_max_bytes;
+        match batch.find_record(max_bytes, |_, delta| timestamp_of(header, delta) >= target) {
+            Ok(found) => Ok(found.map(|(offset_delta, timestamp_delta)| {
+                let offset = header.base_offset + i64::from(offset_delta);
+                answer(timestamp_of(header, timestamp_delta), offset)
+            })),
+            Err(_) => Ok(Some(answer(header.max_timestamp, header.base_offset))),
+        }
     }
 }
 
@@ -199,11 +196,11 @@ fn position_before(segment: &Segment, target: TimestampMs) -> Result<u64, LogErr
     }
 }
 
-fn timestamp_of(batch: &DecodedBatch, record: RecordView<'_>) -> TimestampMs {
-    match batch.header.attributes.timestamp_type() {
-        TimestampType::LogAppendTime => batch.header.max_timestamp,
+fn timestamp_of(header: &BatchHeader, timestamp_delta: i64) -> TimestampMs {
+    match header.attributes.timestamp_type() {
+        TimestampType::LogAppendTime => header.max_timestamp,
         TimestampType::CreateTime => {
-            TimestampMs(batch.header.base_timestamp.0.saturating_add(record.timestamp_delta()))
+            TimestampMs(header.base_timestamp.0.saturating_add(timestamp_delta))
         }
     }
 }

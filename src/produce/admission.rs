@@ -39,6 +39,9 @@ fn may_come_from_a_client(batch: &Batch) -> Result<(), ProduceError> {
     if batch.header.attributes.is_control() {
         return Err(ProduceError::InvalidRequest("clients may not write control batches"));
     }
+    if batch.header.base_offset.0 != 0 {
+        return Err(ProduceError::InvalidRequest("a producer's batch begins at offset 0"));
+    }
     if batch.header.attributes.is_transactional() {
         return Err(ProduceError::Transactional);
     }
@@ -117,6 +120,9 @@ mod tests {
         refused(Bytes::new(), "exactly one batch");
         let control = control_batch(&good.header, ControlType::Route, b"");
         refused(control.bytes, "control batches");
+        let mut elsewhere = good.bytes.to_vec();
+        elsewhere[7] = 1;
+        refused(elsewhere.into(), "begins at offset 0");
         refused(batch(1 << 62 | 7, NOW.0).bytes, "never given to a client");
         let mut torn = good.bytes.to_vec();
         *torn.last_mut().unwrap() ^= 1;

@@ -9,9 +9,9 @@ use std::{panic, sync::Arc};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::ProduceError;
-use crate::wire::record_batch::{Batch, BatchHeader, Compression, DecodedBatch};
+use crate::wire::record_batch::{Batch, Compression, DecodedBatch};
 
-/// A record counts as so many bytes at least. Its places cost up to five times that on its way,
+/// A record or header counts as so many bytes at least. Its places cost up to five times that on its way,
 /// however small it is.
 const RECORD_BYTES: usize = 64;
 
@@ -46,16 +46,16 @@ impl DecodedBudget {
     ///
     /// [`ProduceError::Batch`]; [`ProduceError::TooManyRecords`].
     pub(crate) async fn decode(&self, batch: &Batch) -> Result<Decoded, ProduceError> {
-        check_count(&batch.header, self.batch_bytes_max)?;
         let (batch, bytes_max) = (batch.clone(), self.batch_bytes_max);
+        // What the header alone tells is refused before anything is held.
+        check_count(usize::try_from(batch.header.records_count).unwrap_or(0), bytes_max)?;
         let is_compressed = batch.header.attributes.compression()? != Compression::None;
-        // What is compressed may expand to all that is allowed; how far it does is known afterwards.
-        let largest =
-            if is_compressed { bytes_max } else { size(&batch.header, batch.bytes.len()) };
-        let mut share = self.take(largest.min(bytes_max)).await;
+        let mut share = self.take(largest(&batch, is_compressed).min(bytes_max)).await;
         let decode = move || batch.decode(bytes_max);
         let decoded = if is_compressed { off_the_runtime(decode).await? } else { decode() }?;
-        shrink(&mut share, size(&decoded.header, decoded.data.len()));
+        let count = decoded.records.iter().map(|it| 1 + it.headers_count as usize).sum();
+        check_count(count, bytes_max)?;
+        shrink(&mut share, size(count, decoded.data.len()));
         Ok(Decoded { batch: Arc::new(decoded), _share: share })
     }
 
@@ -65,17 +65,21 @@ impl DecodedBudget {
     }
 }
 
-/// Refuses, by its header alone, a batch of so many tiny records that they would cost many times their bytes.
-pub(crate) fn check_count(header: &BatchHeader, bytes_max: usize) -> Result<(), ProduceError> {
+/// Refuses a batch of so many tiny records and headers that they would cost many times their bytes.
+fn check_count(count: usize, bytes_max: usize) -> Result<(), ProduceError> {
     let max = (bytes_max / RECORD_BYTES).max(1);
-    let count = usize::try_from(header.records_count).unwrap_or(0);
     if count > max { Err(ProduceError::TooManyRecords { count, max }) } else { Ok(()) }
 }
 
 /// What a batch counts.
-fn size(header: &BatchHeader, data_bytes: usize) -> usize {
-    let count = usize::try_from(header.records_count).unwrap_or(0);
+fn size(count: usize, data_bytes: usize) -> usize {
     data_bytes.max(count.saturating_mul(RECORD_BYTES))
+}
+
+/// The most that a batch may count before it is decoded: a header has two bytes at least, and what is compressed may
+/// expand without end.
+fn largest(batch: &Batch, is_compressed: bool) -> usize {
+    if is_compressed { usize::MAX } else { size(batch.bytes.len() / 2, batch.bytes.len()) }
 }
 
 fn units(bytes: usize) -> u32 {
@@ -117,22 +121,26 @@ mod tests {
             edit::{Changed, Fate},
             route::Destination,
         },
-        wire::record_batch::{BatchBuilder, RecordParts, RecordSpan},
+        wire::record_batch::{BatchBuilder, Header, RecordParts, RecordSpan},
     };
 
     const BATCH_BYTES_MAX: usize = 64 * 1024;
     const TOTAL_BYTES: usize = LARGEST_AT_ONCE * BATCH_BYTES_MAX;
 
+    fn record(offset_delta: i32, value: &[u8]) -> RecordParts<'_> {
+        RecordParts {
+            offset_delta,
+            timestamp_delta: 0,
+            key: None,
+            value: Some(value),
+            headers: Vec::new(),
+        }
+    }
+
     fn batch(records: i32, value: &[u8], compression: Compression) -> Batch {
         let mut builder = BatchBuilder::new(TimestampMs(0), compression);
         for offset_delta in 0..records {
-            builder.push(&RecordParts {
-                offset_delta,
-                timestamp_delta: 0,
-                key: None,
-                value: Some(value),
-                headers: Vec::new(),
-            });
+            builder.push(&record(offset_delta, value));
         }
         builder.build().unwrap()
     }
@@ -195,6 +203,14 @@ mod tests {
         assert_eq!(left, TOTAL_BYTES - BATCH_BYTES_MAX);
         let refused = budget.decode(&batch(most + 1, b"", Compression::Gzip)).await;
         assert!(matches!(refused, Err(ProduceError::TooManyRecords { .. })));
+        drop(held);
+
+        let mut builder = BatchBuilder::new(TimestampMs(0), Compression::Gzip);
+        let headers = vec![Header { name: b"", value: None }; most as usize];
+        builder.push(&RecordParts { headers, ..record(0, b"") });
+        let refused = budget.decode(&builder.build().unwrap()).await;
+        assert!(matches!(refused, Err(ProduceError::TooManyRecords { .. })));
+        assert_eq!(budget.units.available_permits() * UNIT_BYTES, TOTAL_BYTES);
     }
 
     #[tokio::test]

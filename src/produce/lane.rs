@@ -33,6 +33,9 @@ use crate::{
 /// Batches that may wait in one lane.
 pub(crate) const LANE_BATCHES_MAX: usize = 1_024;
 
+/// How long a part may take to be committed, whatever the client allows: its lane holds a share of what all lanes have.
+const COMMIT_TIMEOUT_MAX: Duration = Duration::from_secs(30);
+
 /// A batch and who waits for it.
 pub(crate) type Job = (Submission, oneshot::Sender<Result<Stored, ProduceError>>);
 
@@ -250,7 +253,7 @@ impl Lane {
             route,
             raised,
             acks: passage.acks,
-            timeout: passage.timeout,
+            timeout: passage.timeout.min(COMMIT_TIMEOUT_MAX),
         }
     }
 

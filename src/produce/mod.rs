@@ -35,7 +35,7 @@ use self::{
     shared::Shared,
 };
 use crate::{
-    base::{TopicId, TopicPartition},
+    base::{ProducerId, TopicId, TopicPartition},
     config::Config,
     coordinator::{AlertIntake, DeadLetterTopics},
     log::Appended,
@@ -126,8 +126,12 @@ impl Produce {
         }
         let batch = admit(submission.records.clone())?;
         fits(&batch, &config, telemetry::now())?;
+        let producer_id = batch.header.producer_id;
         let batch = self.shared.in_the_topics_codec(batch, &config)?;
         let appended = partition.append(vec![batch], submission.acks)?;
+        if appended.duplicate && is_unfinished(&partition, producer_id, &appended) {
+            return self.enter_lane(submission, partition.topic_id);
+        }
         Ok(Begun::Stored(partition, appended))
     }
 
@@ -161,6 +165,16 @@ impl Produce {
         let replicas = &self.shared.replicas;
         self.lanes.lock().retain(|id, lane| replicas.topic_id(id) == Some(lane.topic_id));
     }
+}
+
+/// Whether a duplicate is a route record that is to be followed first.
+fn is_unfinished(
+    partition: &Partition,
+    producer_id: Option<ProducerId>,
+    duplicate: &Appended,
+) -> bool {
+    let route = producer_id.and_then(|it| partition.log().unfinished_route(it));
+    route.is_some_and(|it| it.base_offset == duplicate.base_offset)
 }
 
 #[cfg(test)]

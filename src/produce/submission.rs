@@ -56,8 +56,8 @@ pub enum ProduceError {
     Transactional,
     #[error("the batch has {size} bytes, max.message.bytes is {max}")]
     TooLarge { size: usize, max: usize },
-    /// Its records are so many and so small that they would cost many times their bytes.
-    #[error("the batch has {count} records, {max} are allowed where it must be decoded")]
+    /// Its records and headers are so many and so small that they would cost many times their bytes.
+    #[error("the batch has {count} records and headers, {max} are allowed on a topic with hooks")]
     TooManyRecords { count: usize, max: usize },
     /// A record's timestamp is too far from the broker's clock.
     #[error("timestamp {0} is out of range")]

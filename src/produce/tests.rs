@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use proptest::{collection::vec, prelude::*};
 use tempfile::TempDir;
+use tokio::runtime::Runtime;
 use uuid::Uuid;
 
 use super::{
@@ -15,7 +16,7 @@ use super::{
 };
 use crate::{
     base::{BrokerId, LeaderEpoch, ProducerEpoch, ProducerId, TimestampMs, TopicId},
-    metadata::{MetadataImage, PartitionImage, TopicImage},
+    metadata::{ConfigResource, MetadataImage, PartitionImage, TopicImage},
     replica::Acks,
     wire::record_batch::{
         Batch, BatchBuilder, Compression, ControlType, DecodedBatch, RecordParts, control_batch,
@@ -61,16 +62,19 @@ impl Node {
         self.replicas.leader(&TopicPartition::new(TOPIC, index), None).unwrap()
     }
 
-    async fn submit(&self, batch: &Batch) -> Result<Stored, ProduceError> {
-        let submission = Submission {
+    fn submission(batch: &Batch) -> Submission {
+        Submission {
             topic_partition: TopicPartition::new(TOPIC, 0),
             records: batch.bytes.clone(),
             acks: Acks::All,
             timeout: TIMEOUT,
             client_id: "".into(),
             connection_id: 1,
-        };
-        self.produce.submit(submission).await
+        }
+    }
+
+    async fn submit(&self, batch: &Batch) -> Result<Stored, ProduceError> {
+        self.produce.submit(Self::submission(batch)).await
     }
 
     /// Stores the route and so many of its parts, as a node does that is killed then. How many parts there are.
@@ -233,14 +237,15 @@ async fn run(plugins: &Arc<PluginHost>, steps: &[Step]) {
             node.submit(old).await.unwrap();
         }
         node.submit(sent.last().unwrap()).await.unwrap();
+        assert_eq!(node.partition(0).log().unfinished_routes(), [], "nothing is left to remember");
         for (index, want) in (0..).zip(&want) {
             assert_eq!(&node.values(index), want, "partition {index}");
         }
     }
 }
 
-#[test]
-fn every_record_is_in_its_target_once_and_in_order_whenever_the_node_is_killed() {
+/// Runs `test` with a host without plugins.
+fn with_host(test: impl FnOnce(&Runtime, &Arc<PluginHost>)) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let cache = tempfile::tempdir().unwrap();
     let plugins =
@@ -248,13 +253,69 @@ fn every_record_is_in_its_target_once_and_in_order_whenever_the_node_is_killed()
     let metrics = Metrics::default();
     let host = PluginHost::start(&plugins, &[], cache.path().to_owned(), &metrics);
     let host = runtime.block_on(host).unwrap();
+    test(&runtime, &host);
+    runtime.block_on(host.shutdown());
+}
+
+/// Two records, one for each of two partitions.
+fn two() -> Step {
+    Step { records: vec![(1, 1), (1, 2)], appends: 2, again: None }
+}
+
+#[test]
+fn an_unfinished_batch_is_finished_whatever_the_configs_say_by_then() {
+    with_host(|runtime, plugins| {
+        runtime.block_on(finish_under_a_smaller_limit(plugins));
+    });
+}
+
+async fn finish_under_a_smaller_limit(plugins: &Arc<PluginHost>) {
+    let node = Node::start(plugins);
+    let batch = batch(0, 2);
+    node.begin(&batch, &route(&two(), 0), 1).await;
+    let node = node.crash().await;
+    let mut image = image();
+    let configs = [("max.message.bytes".to_owned(), "60".to_owned())].into();
+    image.configs.insert(ConfigResource::Topic(TOPIC.into()), Arc::new(configs));
+    node.replicas.apply(&Arc::new(image));
+
+    node.submit(&batch).await.unwrap();
+    assert_eq!((node.values(1), node.values(2)), (vec!["0".into()], vec!["1".into()]));
+    let refused = node.submit(&self::batch(2, 2)).await;
+    assert!(matches!(refused, Err(ProduceError::TooLarge { .. })), "{refused:?}");
+}
+
+#[test]
+fn a_lane_stores_nothing_in_a_later_topic_of_the_name() {
+    with_host(|runtime, plugins| {
+        runtime.block_on(send_to_an_earlier_lane(plugins));
+    });
+}
+
+async fn send_to_an_earlier_lane(plugins: &Arc<PluginHost>) {
+    let node = Node::start(plugins);
+    let topic_partition = TopicPartition::new(TOPIC, 0);
+    let earlier = TopicId(Uuid::from_u128(7));
+    let (jobs, waiting) = mpsc::channel(1);
+    let lane = Lane::new(node.produce.shared.clone(), topic_partition, earlier);
+    let lane = tokio::spawn(lane.run(waiting));
+    let (reply, answer) = oneshot::channel();
+    jobs.send((Node::submission(&batch(0, 1)), reply)).await.unwrap();
+    assert!(matches!(answer.await.unwrap(), Err(ProduceError::Replica(_))));
+    drop(jobs);
+    lane.await.unwrap();
+    assert_eq!(node.values(0), Vec::<String>::new());
+}
+
+#[test]
+fn every_record_is_in_its_target_once_and_in_order_whenever_the_node_is_killed() {
     let config = ProptestConfig { cases: 48, failure_persistence: None, ..Default::default() };
     let mut runner = proptest::test_runner::TestRunner::new(config);
-    runner
-        .run(&vec(step(), 1..8), |steps| {
-            runtime.block_on(run(&host, &steps));
+    with_host(|runtime, plugins| {
+        let stored_once = |steps: Vec<Step>| {
+            runtime.block_on(run(plugins, &steps));
             Ok(())
-        })
-        .unwrap();
-    runtime.block_on(host.shutdown());
+        };
+        runner.run(&vec(step(), 1..8), stored_once).unwrap();
+    });
 }

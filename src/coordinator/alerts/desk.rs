@@ -217,14 +217,20 @@ impl Desk {
             plugin,
             decompressed_max_bytes: self.rooms.config.log.decompressed_max_bytes,
         };
-        match evaluation.run(from, to).await {
-            Ok(verdicts) => {
-                for verdict in verdicts {
-                    self.send(verdict).await;
+        let mut from = from;
+        loop {
+            match evaluation.next(from, to).await {
+                Ok(Some((verdicts, end))) => {
+                    for verdict in verdicts {
+                        self.send(verdict).await;
+                    }
+                    from = end;
                 }
-            }
-            Err(error) => {
-                tracing::error!(partition = %source, %plugin, %error, "evaluate stored records");
+                Ok(None) => return,
+                Err(error) => {
+                    tracing::error!(partition = %source, %plugin, %error, "evaluate stored records");
+                    return;
+                }
             }
         }
     }

@@ -26,26 +26,26 @@ pub(super) struct Evaluation<'a> {
 }
 
 impl Evaluation<'_> {
-    /// Verdicts on `from..to`, in order. A batch that the plugin fails on is passed over, as its policy did when the
-    /// batch came; so is one that cannot be decoded.
-    pub(super) async fn run(
+    /// Verdicts on the first part of `from..to`, in order, and where the next part begins; `None` at the end. A batch that
+    /// the plugin fails on is passed over, as its policy did when the batch came; so is one that cannot be decoded.
+    pub(super) async fn next(
         &self,
         from: Offset,
         to: Offset,
-    ) -> Result<Vec<Evaluated>, ReplicaError> {
-        let mut verdicts = Vec::new();
-        let mut next = from.max(self.partition.log().log_start_offset());
-        while next < to {
-            let fetched = self.partition.log().read(next, to, READ_BYTES, true)?;
-            let Ok(batches) = split(fetched.records) else { break };
-            let Some(last) = batches.last() else { break };
-            let end = last.header.last_offset() + 1;
-            for batch in &batches {
-                verdicts.push(self.batch(batch, from, to).await);
-            }
-            next = end;
+    ) -> Result<Option<(Vec<Evaluated>, Offset)>, ReplicaError> {
+        let from = from.max(self.partition.log().log_start_offset());
+        if from >= to {
+            return Ok(None);
         }
-        Ok(verdicts)
+        let fetched = self.partition.log().read(from, to, READ_BYTES, true)?;
+        let Ok(batches) = split(fetched.records) else { return Ok(None) };
+        let Some(last) = batches.last() else { return Ok(None) };
+        let end = last.header.last_offset() + 1;
+        let mut verdicts = Vec::with_capacity(batches.len());
+        for batch in &batches {
+            verdicts.push(self.batch(batch, from, to).await);
+        }
+        Ok(Some((verdicts, end)))
     }
 
     async fn batch(&self, batch: &Batch, from: Offset, to: Offset) -> Evaluated {

@@ -66,6 +66,23 @@ impl Batch {
         Ok(DecodedBatch { header: self.header.clone(), data, records })
     }
 
+    /// Offset and timestamp delta of the first record that is wanted. Holds the decompressed batch (at most `max_bytes`),
+    /// and nothing for each record.
+    pub fn find_record(
+        &self,
+        max_bytes: usize,
+        mut is_wanted: impl FnMut(i32, i64) -> bool,
+    ) -> Result<Option<(i32, i64)>, BatchError> {
+        let mut found = None;
+        walk(&self.header, &self.decompress(max_bytes)?, |_, span| {
+            if found.is_none() && is_wanted(span.offset_delta, span.timestamp_delta) {
+                found = Some((span.offset_delta, span.timestamp_delta));
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
     /// The records section, decompressed to at most `max_bytes`.
     pub(super) fn decompress(&self, max_bytes: usize) -> Result<Bytes, BatchError> {
         let section = self.bytes.slice(HEADER_BYTES.min(self.bytes.len())..);
