@@ -6,6 +6,7 @@
 //! What `ApiVersions` announces is built from what is served.
 
 pub mod alter_configs;
+mod altered_configs;
 pub mod api_versions;
 mod authorized_operations;
 mod config_resource;
