@@ -18,7 +18,9 @@ REQUESTS_BETWEEN_MAX = 60
 
 
 class Proxy:
-    def __init__(self, seed):
+    def __init__(self, seed, on_request=lambda frame: None):
+        """`on_request` is told of each whole request before anything happens to it."""
+        self.on_request = on_request
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._seed = seed
         self._kinds = _shuffled_rounds(random.Random(seed))
@@ -96,6 +98,7 @@ class _Passage:
 
     def _requests(self):
         while frame := _frame(self._client):
+            self._proxy.on_request(frame)
             api, _version, correlation = struct.unpack_from(">hhi", frame, 4)
             if api == PRODUCE and self._proxy.hostile and self._is_fatal():
                 incident = self._proxy.incident()

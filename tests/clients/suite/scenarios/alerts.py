@@ -34,7 +34,7 @@ POLICY = f"[alert]\nresolve-after-ms = {RESOLVE_AFTER_MS}\n"
 # The shipped plugin by its own name, and a copy of it that also takes warnings.
 WATCHED = {"log-alert": ERRORS, "log-warn": WARNINGS}
 ALERTMANAGER = "route:\n  receiver: nobody\nreceivers:\n  - name: nobody\n"
-SECONDS = 60
+SECONDS = 180
 
 
 def run(cell):
