@@ -38,7 +38,12 @@ mod ask {
     pub(super) const CLOSE: u8 = b'c';
     /// Answer with 64 MiB.
     pub(super) const HUGE: u8 = b'h';
+    /// Twice: an API of short requests.
+    pub(super) const SHORT: u8 = b'b';
 }
+
+/// Bytes of a request that begins with [`ask::SHORT`].
+const SHORT_BYTES_MAX: usize = 50;
 
 struct Asked {
     gate: Arc<Semaphore>,
@@ -56,6 +61,10 @@ impl Asked {
 }
 
 impl Service for Asked {
+    fn frame_bytes_max(&self, api_key: i16) -> Option<usize> {
+        (api_key.to_be_bytes() == [ask::SHORT; 2]).then_some(SHORT_BYTES_MAX)
+    }
+
     fn call(&self, _client: &Client, frame: Bytes) -> Outcome {
         self.begun.lock().push(frame.clone());
         match frame.first() {
@@ -236,6 +245,25 @@ async fn hostile_lengths_close_the_connection_and_no_other() {
         node.assert_serves_others().await;
     }
     assert!(node.metrics.encode().contains("klamm_connections_closed_total{reason=\"frame\"} 4"));
+}
+
+#[tokio::test]
+async fn a_long_request_of_an_api_of_short_ones_is_not_read() {
+    let node = Node::start().await;
+    let mut peer = node.connect().await;
+    peer.0.write_i32(SHORT_BYTES_MAX as i32 + 1).await.unwrap();
+    // Byte by byte, and no more of it than tells what it is.
+    for byte in [ask::SHORT; 2] {
+        peer.0.write_all(&[byte]).await.unwrap();
+        peer.0.flush().await.unwrap();
+    }
+    peer.assert_closed().await;
+    assert!(node.metrics.encode().contains("klamm_request_inflight_bytes 0"));
+    let mut peer = node.connect().await;
+    peer.send(&[ask::SHORT; SHORT_BYTES_MAX]).await;
+    peer.assert_closed().await;
+    assert_eq!(node.begun()[0].len(), SHORT_BYTES_MAX);
+    assert!(node.metrics.encode().contains("klamm_connections_closed_total{reason=\"frame\"} 1"));
 }
 
 #[tokio::test]

@@ -61,7 +61,7 @@ fn config(dir: &Path) -> PluginConfig {
         dir: dir.to_owned(),
         // Wall time: on a loaded machine a thread may wait long for its core. What must end sooner is [`HURRIED`].
         call_timeout_ms: 60_000,
-        load_timeout_ms: 60_000,
+        load_timeout_ms: 600_000,
         threads: 2,
         rescan_interval_ms: 20,
         ..Config::default().plugin

@@ -10,7 +10,10 @@ use kafka_protocol::{
 use proptest::prelude::*;
 use rand::{Rng, SeedableRng, rngs::StdRng};
 
-use super::{ApiKey, DecodeError, ELEMENTS_MAX, Kind, Struct, check, message};
+use super::{
+    ApiKey, DecodeError, ELEMENTS_MAX, Kind, SHORT_BYTES_MAX, Struct, check, frame_bytes_max,
+    message,
+};
 use crate::wire::header::RequestHeader;
 
 /// Every API that has a table, with the decoder's opinion of a body and the encoder's of a default one.
@@ -212,6 +215,17 @@ fn real_clients_requests_pass_and_are_read_to_their_end() {
     }
     // The way of a producer and of a group's member at least.
     assert!(keys.is_superset(&[0, 1, 2, 3, 8, 9, 10, 11, 12, 13, 14, 18, 22].into()), "{keys:?}");
+}
+
+#[test]
+fn only_requests_with_lists_or_bytes_may_be_long() {
+    for long in [ApiKey::Produce, ApiKey::JoinGroup, ApiKey::Metadata, ApiKey::OffsetCommit] {
+        assert_eq!(frame_bytes_max(long as i16), None, "{long:?}");
+    }
+    for short in [ApiKey::Heartbeat, ApiKey::ApiVersions, ApiKey::InitProducerId, ApiKey::Vote] {
+        assert_eq!(frame_bytes_max(short as i16), Some(SHORT_BYTES_MAX), "{short:?}");
+    }
+    assert_eq!(frame_bytes_max(-1), Some(SHORT_BYTES_MAX));
 }
 
 #[test]

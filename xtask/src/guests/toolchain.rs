@@ -32,8 +32,15 @@ enum Kind {
 }
 
 pub(crate) fn install() -> Result<()> {
-    run(Command::new("apt-get").arg("update"))?;
-    run(Command::new("apt-get").args(["install", "-y", "--no-install-recommends"]).args(PACKAGES))
+    run(apt().arg("update"))?;
+    run(apt().args(["install", "-y", "--no-install-recommends"]).args(PACKAGES))
+}
+
+/// Another one may hold the lock for a while, and mirrors fail now and then.
+fn apt() -> Command {
+    let mut apt = Command::new("apt-get");
+    apt.args(["-o", "Acquire::Retries=5", "-o", "DPkg::Lock::Timeout=300"]);
+    apt
 }
 
 impl Toolchain {
