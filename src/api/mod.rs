@@ -18,6 +18,7 @@ pub mod delete_topics;
 pub mod describe_cluster;
 pub mod describe_configs;
 pub mod describe_groups;
+mod distinct;
 pub mod error;
 pub mod fetch;
 pub mod find_coordinator;
