@@ -119,7 +119,7 @@ def _shown(address):
 
 
 def _get(address, path):
-    with urllib.request.urlopen(f"http://{address}{path}", timeout=5) as answer:
+    with urllib.request.urlopen(f"http://{address}{path}", timeout=30) as answer:
         return answer.read()
 
 
