@@ -10,15 +10,14 @@ use kafka_protocol::messages::{
 
 use super::{
     Context, Rooms,
+    altered_configs::{Asked, TIMEOUT_MS, alter},
     config_resource::resource,
-    incremental_alter_configs::{TIMEOUT_MS, merge},
     metadata_change::{MetadataChange, loaded_plugins},
     refusal::{Refusal, code_and_message},
 };
 use crate::{
     config::TopicConfigs,
     controller::{LoadedPlugins, replace_configs},
-    metadata::ConfigResource,
 };
 
 /// The versions Klamm answers.
@@ -38,10 +37,8 @@ async fn answer(
     plugins: &LoadedPlugins,
     request: &AlterConfigsRequest,
 ) -> AlterConfigsResponse {
-    let asked: Vec<_> = request.resources.iter().map(configs).collect();
-    let good: Vec<_> = asked.iter().flatten().cloned().collect();
-    let decided = change.make(good.len(), |image| replace_configs(image, plugins, &good)).await;
-    let results = merge(&asked, decided);
+    let asked = request.resources.iter().map(configs).collect();
+    let results = alter(change, asked, |image, good| replace_configs(image, plugins, good)).await;
     let responses = request.resources.iter().zip(results).map(|(resource, result)| {
         let (error_code, message) = code_and_message(&result);
         AlterConfigsResourceResponse::default()
@@ -53,7 +50,7 @@ async fn answer(
     AlterConfigsResponse::default().with_responses(responses.collect())
 }
 
-fn configs(asked: &AlterConfigsResource) -> Result<(ConfigResource, TopicConfigs), Refusal> {
+fn configs(asked: &AlterConfigsResource) -> Asked<TopicConfigs> {
     let resource = resource(asked.resource_type, &asked.resource_name)?;
     let mut configs = TopicConfigs::new();
     for config in &asked.configs {

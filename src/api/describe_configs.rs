@@ -24,6 +24,7 @@ use kafka_protocol::{
 use super::{
     Context, Rooms,
     config_resource::{BROKER, GROUP, TOPIC, unsupported},
+    distinct::distinct,
     refusal::{Refusal, code_and_message},
 };
 use crate::{
@@ -64,7 +65,9 @@ fn answer(
     version: i16,
     request: &DescribeConfigsRequest,
 ) -> DescribeConfigsResponse {
-    let results = request.resources.iter().map(|resource| {
+    let asked = request.resources.iter().collect();
+    let asked = distinct(asked, |it| (it.resource_type, it.resource_name.clone()));
+    let results = asked.into_iter().map(|resource| {
         let described = describe(config, image, resource);
         let (error_code, message) = code_and_message(&described);
         let configs = described

@@ -16,7 +16,7 @@ use kafka_protocol::messages::{
     describe_groups_response::{DescribedGroup, DescribedGroupMember},
 };
 
-use super::{Context, Rooms, group_text};
+use super::{Context, Rooms, distinct::distinct, group_text};
 use crate::{
     base::ErrorCode,
     group::{self, classic::State},
@@ -33,8 +33,9 @@ pub async fn handle(
     context: &Context,
     request: DescribeGroupsRequest,
 ) -> DescribeGroupsResponse {
-    let mut groups = Vec::with_capacity(request.groups.len());
-    for id in request.groups {
+    let asked = distinct(request.groups, WireId::clone);
+    let mut groups = Vec::with_capacity(asked.len());
+    for id in asked {
         let mut described = match describe(rooms, &id).await {
             Ok(group) => answer(context, group),
             Err(error) => refused(context, &id, error),

@@ -12,20 +12,15 @@ use kafka_protocol::messages::{
 
 use super::{
     Context, Rooms,
+    altered_configs::{Asked, TIMEOUT_MS, alter},
     config_resource::resource,
     metadata_change::{MetadataChange, loaded_plugins},
     refusal::{Refusal, code_and_message},
 };
-use crate::{
-    controller::{ConfigChange, ConfigOp, LoadedPlugins, alter_configs},
-    metadata::ConfigResource,
-};
+use crate::controller::{ConfigChange, ConfigOp, LoadedPlugins, alter_configs};
 
 /// The versions Klamm answers.
 pub const VERSIONS: RangeInclusive<i16> = 0..=1;
-
-/// The request has no timeout of its own; Kafka's clients wait 30 seconds.
-pub(super) const TIMEOUT_MS: i32 = 15_000;
 
 pub async fn handle(
     rooms: &Rooms,
@@ -41,12 +36,10 @@ async fn answer(
     plugins: &LoadedPlugins,
     request: &IncrementalAlterConfigsRequest,
 ) -> IncrementalAlterConfigsResponse {
-    let asked: Vec<_> = request.resources.iter().map(changes).collect();
-    let good: Vec<_> = asked.iter().flatten().cloned().collect();
     let defaults = &change.config.topic_defaults;
-    let decided =
-        change.make(good.len(), |image| alter_configs(image, defaults, plugins, &good)).await;
-    let results = merge(&asked, decided);
+    let asked = request.resources.iter().map(changes).collect();
+    let results =
+        alter(change, asked, |image, good| alter_configs(image, defaults, plugins, good)).await;
     let responses = request.resources.iter().zip(results).map(|(resource, result)| {
         let (error_code, message) = code_and_message(&result);
         AlterConfigsResourceResponse::default()
@@ -58,22 +51,7 @@ async fn answer(
     IncrementalAlterConfigsResponse::default().with_responses(responses.collect())
 }
 
-/// Results in the order of the request: those of what could be read are the controller's.
-pub(super) fn merge<C>(
-    asked: &[Result<C, Refusal>],
-    decided: Vec<Result<(), Refusal>>,
-) -> Vec<Result<(), Refusal>> {
-    let mut decided = decided.into_iter();
-    asked
-        .iter()
-        .map(|it| match it {
-            Ok(_) => decided.next().unwrap_or(Ok(())),
-            Err(refusal) => Err(refusal.clone()),
-        })
-        .collect()
-}
-
-fn changes(asked: &AlterConfigsResource) -> Result<(ConfigResource, Vec<ConfigChange>), Refusal> {
+fn changes(asked: &AlterConfigsResource) -> Asked<Vec<ConfigChange>> {
     let resource = resource(asked.resource_type, &asked.resource_name)?;
     let mut seen = BTreeSet::new();
     if asked.configs.iter().any(|it| !seen.insert(&*it.name)) {

@@ -207,10 +207,14 @@ impl Answering<'_> {
         let ids = |ids: &[BrokerId]| ids.iter().map(|it| it.0.into()).collect();
         let offline: Vec<BrokerId> =
             partition.replicas.iter().filter(|it| !self.is_reachable(**it)).copied().collect();
+        let (error, leader) = match self.leader(partition) {
+            Ok(leader) => (ErrorCode::None, leader.0),
+            Err(error) => (error, -1),
+        };
         let response = MetadataResponsePartition::default()
-            .with_error_code(self.partition_error(partition).code())
+            .with_error_code(error.code())
             .with_partition_index(index)
-            .with_leader_id(partition.leader.map_or(-1, |it| it.0).into())
+            .with_leader_id(leader.into())
             .with_replica_nodes(ids(&partition.replicas))
             .with_isr_nodes(ids(&partition.isr));
         let response = match self.context.api_version {
@@ -223,12 +227,18 @@ impl Answering<'_> {
         }
     }
 
-    fn partition_error(&self, partition: &PartitionImage) -> ErrorCode {
-        match partition.leader {
-            Some(leader) if self.is_reachable(leader) => ErrorCode::None,
-            Some(_) if self.context.api_version >= 6 => ErrorCode::ListenerNotFound,
-            _ => ErrorCode::LeaderNotAvailable,
+    /// Who leads, if the caller can reach it.
+    fn leader(&self, partition: &PartitionImage) -> Result<BrokerId, ErrorCode> {
+        let leader = partition.leader.ok_or(ErrorCode::LeaderNotAvailable)?;
+        if self.is_reachable(leader) {
+            return Ok(leader);
         }
+        let is_known = self.image.brokers.contains_key(&leader);
+        Err(if is_known && self.context.api_version >= 6 {
+            ErrorCode::ListenerNotFound
+        } else {
+            ErrorCode::LeaderNotAvailable
+        })
     }
 
     /// Whether the caller can be told an address of the broker.

@@ -6,6 +6,7 @@
 //! What `ApiVersions` announces is built from what is served.
 
 pub mod alter_configs;
+mod altered_configs;
 pub mod api_versions;
 mod authorized_operations;
 mod config_resource;
@@ -17,6 +18,7 @@ pub mod delete_topics;
 pub mod describe_cluster;
 pub mod describe_configs;
 pub mod describe_groups;
+mod distinct;
 pub mod error;
 pub mod fetch;
 pub mod find_coordinator;

@@ -52,7 +52,8 @@ fn read(
 ) -> Result<CommitOffsets, ErrorCode> {
     let offsets = request.topics.iter().filter_map(|topic| {
         let known = image.topic(topic.name.as_str())?;
-        Some(topic.partitions.iter().map(|it| offset(known, it)))
+        let exists = |it: &&OffsetCommitRequestPartition| has_partition(known, it.partition_index);
+        Some(topic.partitions.iter().filter(exists).map(|it| offset(known, it)))
     });
     Ok(CommitOffsets {
         group_id: group_text::group_id(&request.group_id)?,
@@ -63,6 +64,10 @@ fn read(
         retention_time_ms: Some(request.retention_time_ms).filter(|&ms| ms >= 0),
         tells_missing_group: context.api_version >= 9,
     })
+}
+
+fn has_partition(topic: &TopicImage, index: i32) -> bool {
+    usize::try_from(index).is_ok_and(|it| it < topic.partitions.len())
 }
 
 fn offset(topic: &TopicImage, it: &OffsetCommitRequestPartition) -> OffsetToCommit {
@@ -80,7 +85,7 @@ fn offset(topic: &TopicImage, it: &OffsetCommitRequestPartition) -> OffsetToComm
 
 type Codes = BTreeMap<TopicPartition, ErrorCode>;
 
-/// A code for each offset, or one for all. Without offsets (no topic is known) nothing is asked.
+/// A code for each offset, or one for all. Without offsets (nothing that is named exists) nothing is asked.
 async fn store(rooms: &Rooms, commit: CommitOffsets) -> Result<Codes, ErrorCode> {
     let partitions: Vec<_> = commit.offsets.iter().map(|it| it.topic_partition.clone()).collect();
     if partitions.is_empty() {
@@ -97,11 +102,13 @@ fn answer(
     codes: &Result<Codes, ErrorCode>,
 ) -> OffsetCommitResponseTopic {
     let name = TopicName::from(topic.name.as_str());
-    let known = image.topic(name.as_str()).is_some();
+    let known = image.topic(name.as_str());
     let partitions = topic.partitions.iter().map(|it| {
         let at = TopicPartition { topic: name.clone(), partition: it.partition_index };
         let code = match codes {
-            _ if !known => ErrorCode::UnknownTopicOrPartition,
+            _ if !known.is_some_and(|topic| has_partition(topic, it.partition_index)) => {
+                ErrorCode::UnknownTopicOrPartition
+            }
             Ok(codes) => codes.get(&at).copied().unwrap_or(ErrorCode::UnknownTopicOrPartition),
             Err(error) => *error,
         };
@@ -120,20 +127,35 @@ mod tests {
     use kafka_protocol::protocol::Encodable;
 
     use super::*;
+    use crate::metadata::PartitionImage;
 
-    #[test]
-    fn an_unknown_topic_does_not_fail_its_neighbours() {
-        let mut image = MetadataImage::default();
+    /// One topic with one partition.
+    fn image() -> MetadataImage {
+        let partition = PartitionImage {
+            leader: None,
+            leader_epoch: LeaderEpoch(0),
+            partition_epoch: 0,
+            replicas: Vec::new(),
+            isr: Vec::new(),
+        };
         let known = TopicImage {
             id: crate::base::TopicId(uuid::Uuid::from_u128(1)),
             name: "known".into(),
-            partitions: Vec::new(),
+            partitions: vec![partition],
         };
+        let mut image = MetadataImage::default();
         image.topics.insert("known".into(), known.into());
+        image
+    }
+
+    #[test]
+    fn what_is_not_there_does_not_fail_its_neighbours() {
+        let image = image();
         let asked = |name| {
+            let partition = |it| OffsetCommitRequestPartition::default().with_partition_index(it);
             OffsetCommitRequestTopic::default()
                 .with_name(group_text::wire(name).into())
-                .with_partitions(vec![OffsetCommitRequestPartition::default()])
+                .with_partitions([-1, 0, 1].map(partition).into())
         };
         let request = OffsetCommitRequest::default()
             .with_group_id(group_text::wire("g").into())
@@ -143,8 +165,10 @@ mod tests {
         let stored = Codes::from([(TopicPartition::new("known", 0), ErrorCode::None)]);
         let stored = Ok(stored);
         let topics: Vec<_> = request.topics.iter().map(|it| answer(&image, it, &stored)).collect();
-        let codes: Vec<i16> = topics.iter().map(|it| it.partitions[0].error_code).collect();
-        assert_eq!(codes, [0, ErrorCode::UnknownTopicOrPartition.code()]);
+        let codes: Vec<_> =
+            topics.iter().flat_map(|it| &it.partitions).map(|it| it.error_code).collect();
+        let unknown = ErrorCode::UnknownTopicOrPartition.code();
+        assert_eq!(codes, [unknown, 0, unknown, unknown, unknown, unknown]);
         for version in VERSIONS {
             let response = OffsetCommitResponse::default().with_topics(topics.clone());
             response.encode(&mut BytesMut::new(), version).unwrap();

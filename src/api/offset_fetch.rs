@@ -28,7 +28,7 @@ use kafka_protocol::{
     protocol::StrBytes,
 };
 
-use super::{Context, Rooms, group_text};
+use super::{Context, Rooms, distinct::distinct, group_text};
 use crate::{
     base::{ErrorCode, TopicName, TopicPartition},
     group::CommittedOffset,
@@ -50,8 +50,9 @@ pub async fn handle(
     request: OffsetFetchRequest,
 ) -> OffsetFetchResponse {
     if context.api_version >= BATCHED {
-        let mut groups = Vec::with_capacity(request.groups.len());
-        for group in request.groups {
+        let asked = distinct(request.groups, |it| it.group_id.clone());
+        let mut groups = Vec::with_capacity(asked.len());
+        for group in asked {
             groups.push(answer_group(rooms, group).await);
         }
         return OffsetFetchResponse::default().with_groups(groups);

@@ -14,7 +14,7 @@
 //!
 //! With `acks=0` there is no answer; a failure closes the connection, which makes the producer ask for metadata anew.
 //!
-//! Not served: transactional batches (`INVALID_TXN_STATE`).
+//! Not served: transactional batches (`INVALID_TXN_STATE`); the current leader beside an error, while one node leads all.
 
 use std::{future::Future, ops::RangeInclusive, sync::Arc, time::Duration};
 

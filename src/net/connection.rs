@@ -118,9 +118,10 @@ impl<'a, S: Service> Connection<'a, S> {
         queue: mpsc::Sender<Queued>,
     ) -> Result<(), End> {
         let waiting = || self.waiting.load(Ordering::Relaxed) > 0;
+        let bytes_max = |api_key| self.server.service.frame_bytes_max(api_key);
         loop {
             let next = tokio::select! {
-                next = frames.next(waiting) => next?,
+                next = frames.next(waiting, bytes_max) => next?,
                 () = self.stop.cancelled() => None,
             };
             let Some(frame) = next else {

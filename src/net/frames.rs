@@ -74,14 +74,18 @@ impl<R: AsyncRead + Unpin> Frames<R> {
     }
 
     /// The next frame; `None` when the client has said all. `waiting` tells whether the client waits for answers, for
-    /// then its silence is not idleness.
-    pub(super) async fn next(&mut self, waiting: impl Fn() -> bool) -> Result<Option<Frame>, End> {
+    /// then its silence is not idleness; `bytes_max` tells the longest frame of an API.
+    pub(super) async fn next(
+        &mut self,
+        waiting: impl Fn() -> bool,
+        bytes_max: impl Fn(i16) -> Option<usize>,
+    ) -> Result<Option<Frame>, End> {
         let Some(prefix) = self.prefix(waiting).await? else {
             return Ok(None);
         };
         let length = frame::parse_length(prefix, self.request_max_bytes)?;
         let mut held = self.budget.begin(length);
-        let bytes = self.read_body(length, &mut held).await?;
+        let bytes = self.read_body(length, &mut held, bytes_max).await?;
         Ok(Some(Frame::new(bytes, held)))
     }
 
@@ -106,7 +110,12 @@ impl<R: AsyncRead + Unpin> Frames<R> {
     }
 
     /// A client that must wait for the budget is not read from, and TCP holds it back.
-    async fn read_body(&mut self, length: usize, held: &mut Held) -> Result<Bytes, End> {
+    async fn read_body(
+        &mut self,
+        length: usize,
+        held: &mut Held,
+        bytes_max: impl Fn(i16) -> Option<usize>,
+    ) -> Result<Bytes, End> {
         let mut body = BytesMut::new();
         let mut patience = self.body;
         while body.len() < length {
@@ -119,6 +128,9 @@ impl<R: AsyncRead + Unpin> Frames<R> {
             let read = timeout(patience, self.reader.read_buf(&mut (&mut body).limit(room))).await;
             if read.map_err(|_| End::Stalled("the body of a request did not arrive"))?? == 0 {
                 return Err(unexpected_eof());
+            }
+            if let Some(max) = frame::api_key(&body).and_then(&bytes_max) {
+                frame::check_length(length, max)?;
             }
             // Waiting for the budget is not the client's fault.
             patience = patience.saturating_sub(begun.elapsed());

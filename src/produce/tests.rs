@@ -26,7 +26,7 @@ use crate::{
 
 const PARTITIONS: usize = 3;
 const TOPIC: &str = "t";
-const TIMEOUT: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_mins(2);
 
 /// A node's replicas and what takes records, without hooks: those decided long ago.
 struct Node {

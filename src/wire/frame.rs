@@ -27,6 +27,21 @@ pub fn parse_length(prefix: [u8; LENGTH_BYTES], max: usize) -> Result<usize, Dec
     }
 }
 
+/// Refuses a frame whose API has shorter ones.
+///
+/// # Errors
+///
+/// [`DecodeError::FrameLength`], as above.
+pub fn check_length(bytes: usize, max: usize) -> Result<(), DecodeError> {
+    let length = i32::try_from(bytes).unwrap_or(i32::MAX);
+    if bytes <= max { Ok(()) } else { Err(DecodeError::FrameLength { length, max }) }
+}
+
+/// The API key of a frame of which these bytes have arrived.
+pub fn api_key(arrived: &[u8]) -> Option<i16> {
+    arrived.first_chunk().map(|it| i16::from_be_bytes(*it))
+}
+
 /// The room to make next for a frame of `length` bytes of which `arrived` are there: as much again, and not more.
 pub fn step(arrived: usize, length: usize) -> usize {
     length.saturating_sub(arrived).min(arrived.max(STEP_BYTES))

@@ -10,7 +10,7 @@ const ALERTS: &str = "__klamm_alerts";
 
 /// A node on which alerts are made by `log-alert` for a topic of two partitions.
 fn start() -> (Broker, Client) {
-    let broker = Broker::with(&[("klamm.plugin.call.timeout.ms", "1000")]);
+    let broker = Broker::start();
     let mut client = broker.client();
     client.create_topic("logs", 2, &[("klamm.transforms", "log-alert")]);
     (broker, client)
@@ -113,7 +113,7 @@ fn alerts_name_the_partition_that_a_partitioner_chose() {
 
 #[test]
 fn a_refused_batch_raises_nothing() {
-    let broker = Broker::with(&[("klamm.plugin.call.timeout.ms", "1000")]);
+    let broker = Broker::start();
     broker.load_plugin("letter", &guests::by_first_letter());
     let mut client = broker.client();
     client.create_topic("logs", 1, &[("klamm.transforms", "letter")]);

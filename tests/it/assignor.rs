@@ -146,13 +146,18 @@ fn partitions(mut assignment: Bytes) -> BTreeSet<i32> {
     decoded.assigned_partitions.into_iter().flat_map(|it| it.partitions).collect()
 }
 
-/// All join, then all sync: one rebalance.
+/// All join, then all sync: one rebalance of a group that is waiting for it.
 #[track_caller]
 fn rebalance(members: &mut [Member]) {
     let joining: Vec<_> = members.iter_mut().map(Member::send_join).collect();
     for (member, sent) in members.iter_mut().zip(joining) {
         member.receive_join(sent);
     }
+    sync(members);
+}
+
+#[track_caller]
+fn sync(members: &mut [Member]) {
     let syncing: Vec<_> = members.iter_mut().map(Member::send_sync).collect();
     for (member, sent) in members.iter_mut().zip(syncing) {
         member.receive_sync(sent);
@@ -173,24 +178,38 @@ fn wait_for_coordinator(client: &mut Client) {
     });
 }
 
-/// A group of three under an assignor, after its first rebalance; sorted by member id.
+/// A group of three under an assignor, which have joined one after the other; sorted by member id.
 fn group(broker: &Broker, assignor: &str, protocol: &'static str) -> Vec<Member> {
     let mut client = broker.client();
     client.create_topic("t", 12, &[]);
     client.set_group_config(GROUP, "klamm.assignor", assignor);
     wait_for_coordinator(&mut client);
-    let mut members: Vec<_> = (0..3).map(|_| Member::new(broker, protocol)).collect();
-    rebalance(&mut members);
+    let mut members = Vec::new();
+    for _ in 0..3 {
+        let member = Member::new(broker, protocol);
+        join(&mut members, member);
+    }
     members.sort_by(|a, b| a.id.cmp(&b.id));
     members
 }
 
+/// A rebalance for one more member: the others join again once they are told of it, whenever that is.
+#[track_caller]
+fn join(members: &mut Vec<Member>, mut newcomer: Member) {
+    let joining = newcomer.send_join();
+    members.iter_mut().for_each(Member::wait_for_rebalance);
+    let again: Vec<_> = members.iter_mut().map(Member::send_join).collect();
+    newcomer.receive_join(joining);
+    for (member, sent) in members.iter_mut().zip(again) {
+        member.receive_join(sent);
+    }
+    members.push(newcomer);
+    sync(members);
+}
+
 fn start() -> Broker {
-    Broker::with(&[
-        ("klamm.plugin.call.timeout.ms", "1000"),
-        // All three join within it.
-        ("group.initial.rebalance.delay.ms", "1500"),
-    ])
+    // The first member does not wait for others.
+    Broker::with(&[("group.initial.rebalance.delay.ms", "0")])
 }
 
 fn owned(members: &[Member]) -> Vec<BTreeSet<i32>> {

@@ -2,9 +2,9 @@
 //!
 //! `KLAMM_CRASHES=20 cargo test --test it crash` kills more often.
 
-use std::{sync::mpsc, thread, time::Duration};
+use std::{sync::mpsc, thread};
 
-use crate::support::{Broker, Client, Session, eventually, guests};
+use crate::support::{Broker, Client, PATIENCE, Session, eventually, guests};
 
 fn crashes() -> usize {
     std::env::var("KLAMM_CRASHES").map_or(3, |it| it.parse().expect("a number"))
@@ -62,9 +62,7 @@ fn crash_again_and_again(broker: &mut Broker, topic: &'static str) -> usize {
             producer
         });
         // It is killed in the middle of things: never after the same number of batches.
-        while reports.recv_timeout(Duration::from_secs(30)).expect("it goes on")
-            < before + 20 + crash
-        {}
+        while reports.recv_timeout(PATIENCE).expect("it goes on") < before + 20 + crash {}
         broker.kill_and_restart();
         producer = sending.join().unwrap();
     }
@@ -88,7 +86,7 @@ fn acknowledged_records_survive_once_and_in_order() {
 
 #[test]
 fn routed_records_survive_once_and_in_order() {
-    let mut broker = Broker::with(&[("klamm.plugin.call.timeout.ms", "1000")]);
+    let mut broker = Broker::start();
     broker.load_plugin("digit", &guests::by_last_digit("1.0.0", false));
     let mut client = broker.client();
     client.create_topic("t", 3, &[("klamm.partitioner", "digit")]);

@@ -3,7 +3,7 @@
 //! `KLAMM_MUTATIONS=100000 cargo test --test it hostile` sends as many mutated frames; a seed of your own is
 //! `KLAMM_SEED`.
 
-use std::{env, time::Duration};
+use std::{env, io::ErrorKind, time::Duration};
 
 use bytes::BytesMut;
 use kafka_protocol::messages::{ApiKey, ApiVersionsRequest, ApiVersionsResponse};
@@ -121,6 +121,43 @@ fn frames_that_lie_about_their_own_length_harm_nobody() {
         }
         attacked.assert_unharmed(&format!("a frame of {length} bytes"));
     }
+}
+
+#[test]
+fn hundreds_of_connections_that_say_little_hold_up_nobody() {
+    let mut attacked = Attacked::new();
+    let largest = 100 * 1024 * 1024_i32;
+    let beginnings = [
+        Vec::new(),
+        vec![0, 0],
+        [largest.to_be_bytes().as_slice(), &[0]].concat(),
+        // The largest `Produce` and the largest `Heartbeat`, of which a little arrives.
+        [largest.to_be_bytes().as_slice(), &[0, 0, 0, 9], &[0; 1024]].concat(),
+        [largest.to_be_bytes().as_slice(), &[0, 12, 0, 4], &[0; 1024]].concat(),
+    ];
+    let dawdlers: Vec<_> = (0..400)
+        .map(|at| {
+            let mut dawdler = attacked.broker.client();
+            // Some are closed at once.
+            let _ = dawdler.send_bytes(&beginnings[at % beginnings.len()]);
+            dawdler
+        })
+        .collect();
+    attacked.assert_unharmed("400 silent connections");
+    assert_eq!(versions(&mut attacked.broker.client()).error_code, 0, "newcomers are served");
+    drop(dawdlers);
+    attacked.assert_unharmed("their end");
+}
+
+#[test]
+fn a_heartbeat_that_is_announced_to_be_huge_is_not_read() {
+    let mut attacked = Attacked::new();
+    let length = 100 * 1024 * 1024_i32;
+    let frame = [length.to_be_bytes().as_slice(), &[0, 12, 0, 4], &[0; 64]].concat();
+    attacked.attacker.send_bytes(&frame).unwrap();
+    let end = attacked.attacker.receive_frame().unwrap_err().kind();
+    assert!(!matches!(end, ErrorKind::WouldBlock | ErrorKind::TimedOut), "it is waited for: {end}");
+    attacked.assert_unharmed("a huge heartbeat");
 }
 
 #[test]

@@ -13,7 +13,7 @@ const INVALID_RECORD: i16 = 87;
 
 /// A node with the plugin `digit`, and a topic `t` of three partitions under it.
 fn start(configs: &[(&str, &str)]) -> (Broker, Client) {
-    let broker = Broker::with(&[("klamm.plugin.call.timeout.ms", "1000")]);
+    let broker = Broker::start();
     broker.load_plugin("digit", &by_last_digit("1.0.0", false));
     let mut client = broker.client();
     let configs: Vec<_> = [("klamm.partitioner", "digit")].iter().chain(configs).copied().collect();
@@ -208,7 +208,7 @@ fn without_a_producer_id_an_empty_control_batch_gives_the_answer_its_offset() {
 
 #[test]
 fn null_keys_spread_evenly_and_the_empty_key_is_a_key() {
-    let broker = Broker::with(&[("klamm.plugin.call.timeout.ms", "1000")]);
+    let broker = Broker::start();
     let mut client = broker.client();
     client.create_topic("t", 3, &[("klamm.partitioner", "key-ordering")]);
     let session = Session::new(&mut client);

@@ -10,7 +10,7 @@ const INVALID_RECORD: i16 = 87;
 
 /// A node with the plugin `letter`, and a topic `t` under it.
 fn start(configs: &[(&str, &str)]) -> (Broker, Client) {
-    let broker = Broker::with(&[("klamm.plugin.call.timeout.ms", "1000")]);
+    let broker = Broker::start();
     broker.load_plugin("letter", &guests::by_first_letter());
     let mut client = broker.client();
     let configs: Vec<_> = [("klamm.transforms", "letter")].iter().chain(configs).copied().collect();

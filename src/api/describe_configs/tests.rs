@@ -44,6 +44,19 @@ fn one(request: &DescribeConfigsRequest) -> DescribeConfigsResult {
     answer(&config(), &image(), 4, request).results.remove(0)
 }
 
+#[test]
+fn a_resource_that_is_named_again_and_again_is_described_once() {
+    let mut request = ask(TOPIC, "t", &[]);
+    request.resources = vec![request.resources.remove(0); 1_000];
+    request.resources.extend(ask(GROUP, "t", &[]).resources);
+    let kinds: Vec<i8> = answer(&config(), &image(), 4, &request)
+        .results
+        .iter()
+        .map(|it| it.resource_type)
+        .collect();
+    assert_eq!(kinds, [TOPIC, GROUP]);
+}
+
 /// Name, value and source of each config, and its synonyms'.
 fn entries(request: &DescribeConfigsRequest) -> Vec<String> {
     let show = |name: &str, value: &Option<StrBytes>, source: i8| {

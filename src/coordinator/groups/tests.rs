@@ -19,6 +19,9 @@ use crate::{
     telemetry::Metrics,
 };
 
+/// Long enough that only a hang takes it.
+const HANG: Duration = Duration::from_mins(2);
+
 /// The rooms that a coordinator needs, as `broker` wires them.
 struct Node {
     groups: Arc<GroupCoordinator>,
@@ -105,14 +108,15 @@ async fn retried<T, F>(mut ask: impl FnMut() -> F) -> Result<T, GroupError>
 where
     F: Future<Output = Result<T, GroupError>>,
 {
-    let mut again = tokio::time::interval(Duration::from_millis(5));
-    for _ in 0..2_000 {
-        match ask().await {
-            Err(GroupError::CoordinatorLoadInProgress) => again.tick().await,
-            result => return result,
-        };
-    }
-    panic!("the coordinator never loads")
+    let asking = async {
+        loop {
+            match ask().await {
+                Err(GroupError::CoordinatorLoadInProgress) => tokio::task::yield_now().await,
+                result => return result,
+            }
+        }
+    };
+    tokio::time::timeout(HANG, asking).await.expect("the coordinator loads")
 }
 
 fn join_request(group: &str) -> JoinRequest {
@@ -122,8 +126,8 @@ fn join_request(group: &str) -> JoinRequest {
         group_instance_id: None,
         client_id: "c".into(),
         client_host: "/127.0.0.1".into(),
-        session_timeout_ms: 30_000,
-        rebalance_timeout_ms: 30_000,
+        session_timeout_ms: 300_000,
+        rebalance_timeout_ms: 300_000,
         protocol_type: "consumer".into(),
         // A subscription to topic `t`, version 0.
         protocols: vec![Protocol {

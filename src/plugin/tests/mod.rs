@@ -9,10 +9,11 @@ mod text;
 
 use std::{
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, Weak},
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use tempfile::TempDir;
 use text::Text;
 
@@ -33,7 +34,18 @@ struct Fixture {
     host: Arc<PluginHost>,
     metrics: Metrics,
     dir: TempDir,
-    _cache: TempDir,
+    _cache: Arc<TempDir>,
+}
+
+/// Compiled plugins of the tests that run at the same time: compiling is most of what they do.
+fn shared_cache() -> Arc<TempDir> {
+    static CACHE: Mutex<Weak<TempDir>> = Mutex::new(Weak::new());
+    let mut cache = CACHE.lock();
+    cache.upgrade().unwrap_or_else(|| {
+        let new = Arc::new(tempfile::tempdir().expect("folder"));
+        *cache = Arc::downgrade(&new);
+        new
+    })
 }
 
 /// A component for `Embedded`: it lives as long as the test process.
@@ -41,12 +53,15 @@ fn embed(name: &'static str, text: &Text) -> Embedded {
     Embedded { name, wasm: Box::leak(text.wasm().into_boxed_slice()) }
 }
 
+/// The `.toml` of a plugin whose calls never end by themselves.
+const HURRIED: &[u8] = b"[limits]\ncall-timeout-ms = 500";
+
 fn config(dir: &Path) -> PluginConfig {
     PluginConfig {
         dir: dir.to_owned(),
-        // Wall time: on a loaded machine a thread may wait long for its core. What must end sooner says so.
-        call_timeout_ms: 1_000,
-        load_timeout_ms: 60_000,
+        // Wall time: on a loaded machine a thread may wait long for its core. What must end sooner is [`HURRIED`].
+        call_timeout_ms: 60_000,
+        load_timeout_ms: 600_000,
         threads: 2,
         rescan_interval_ms: 20,
         ..Config::default().plugin
@@ -55,8 +70,7 @@ fn config(dir: &Path) -> PluginConfig {
 
 impl Fixture {
     async fn start(embedded: &[Embedded], files: &[(&str, &[u8])]) -> Self {
-        let (dir, cache) =
-            (tempfile::tempdir().expect("folder"), tempfile::tempdir().expect("folder"));
+        let (dir, cache) = (tempfile::tempdir().expect("folder"), shared_cache());
         for (name, bytes) in files {
             std::fs::write(dir.path().join(name), bytes).expect("write");
         }

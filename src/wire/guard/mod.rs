@@ -20,6 +20,20 @@ use super::{DecodeError, reader::Reader};
 /// partition of a large cluster stays under it.
 pub const ELEMENTS_MAX: usize = 250_000;
 
+/// Bytes of a request, its header included, that holds numbers and texts alone: room for eight texts as long as classic
+/// lengths allow.
+const SHORT_BYTES_MAX: usize = 256 * 1024;
+
+/// The longest frame of an API whose requests are short whatever they ask for; `None` where only the limit of all frames
+/// counts. What is not served is not worth reading either.
+pub fn frame_bytes_max(api_key: i16) -> Option<usize> {
+    let served = ApiKey::try_from(api_key).ok().and_then(message);
+    let is_long = |it: &Message| {
+        it.body.fields.iter().any(|it| !matches!(it.kind, Kind::Fixed(_) | Kind::String))
+    };
+    (!served.is_some_and(is_long)).then_some(SHORT_BYTES_MAX)
+}
+
 /// Walks the body of a request and returns its length; the frame may be longer, which Kafka ignores.
 ///
 /// # Errors

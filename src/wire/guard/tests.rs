@@ -10,7 +10,11 @@ use kafka_protocol::{
 use proptest::prelude::*;
 use rand::{Rng, SeedableRng, rngs::StdRng};
 
-use super::{ApiKey, DecodeError, ELEMENTS_MAX, Kind, Struct, check, message};
+use super::{
+    ApiKey, DecodeError, ELEMENTS_MAX, Kind, SHORT_BYTES_MAX, Struct, check, frame_bytes_max,
+    message,
+};
+use crate::wire::header::RequestHeader;
 
 /// Every API that has a table, with the decoder's opinion of a body and the encoder's of a default one.
 macro_rules! guarded {
@@ -26,6 +30,18 @@ macro_rules! guarded {
             }
             .map_err(|error| error.to_string())?;
             Ok(body.len() - rest.len())
+        }
+
+        /// What the encoder makes of a body that the decoder takes.
+        fn encoded_again(api_key: ApiKey, version: i16, body: &[u8]) -> Bytes {
+            let (mut body, mut out) = (Bytes::copy_from_slice(body), BytesMut::new());
+            match api_key {
+                $(ApiKey::$key => kafka::$request::decode(&mut body, version)
+                    .and_then(|it| it.encode(&mut out, version)),)*
+                _ => unreachable!(),
+            }
+            .unwrap();
+            out.freeze()
         }
 
         /// Versions of the message itself: the key's own range may be wider.
@@ -170,6 +186,46 @@ fn a_default_request_of_every_version_is_walked_to_its_end() {
         let body = encoded_default(api_key, version);
         assert_eq!(check(api_key, version, &body), Ok(body.len()), "{api_key:?} v{version}");
     });
+}
+
+/// What five clients sent to a broker of ours, by `tests/clients/run --write-frames`: key, version, frame.
+const FRAMES: [&str; 5] = [
+    include_str!("../../../tests/clients/frames/confluent-kafka.hex"),
+    include_str!("../../../tests/clients/frames/java.hex"),
+    include_str!("../../../tests/clients/frames/kafka-python.hex"),
+    include_str!("../../../tests/clients/frames/kafkajs.hex"),
+    include_str!("../../../tests/clients/frames/kcat.hex"),
+];
+
+fn bytes_of(hex: &str) -> Bytes {
+    let digits = |at| u8::from_str_radix(&hex[at..at + 2], 16).expect("hexadecimal digits");
+    (0..hex.len()).step_by(2).map(digits).collect()
+}
+
+#[test]
+fn real_clients_requests_pass_and_are_read_to_their_end() {
+    let mut keys = std::collections::BTreeSet::new();
+    for line in FRAMES.iter().flat_map(|it| it.lines()).filter(|it| !it.starts_with('#')) {
+        let mut frame = bytes_of(line.rsplit(' ').next().unwrap());
+        let RequestHeader { api_key, api_version, .. } = RequestHeader::parse(&mut frame).unwrap();
+        assert!(line.starts_with(&format!("{} {api_version} ", api_key as i16)), "{line}");
+        assert_eq!(check(api_key, api_version, &frame), Ok(frame.len()), "{line}");
+        assert_eq!(encoded_again(api_key, api_version, &frame), frame, "{line}");
+        keys.insert(api_key as i16);
+    }
+    // The way of a producer and of a group's member at least.
+    assert!(keys.is_superset(&[0, 1, 2, 3, 8, 9, 10, 11, 12, 13, 14, 18, 22].into()), "{keys:?}");
+}
+
+#[test]
+fn only_requests_with_lists_or_bytes_may_be_long() {
+    for long in [ApiKey::Produce, ApiKey::JoinGroup, ApiKey::Metadata, ApiKey::OffsetCommit] {
+        assert_eq!(frame_bytes_max(long as i16), None, "{long:?}");
+    }
+    for short in [ApiKey::Heartbeat, ApiKey::ApiVersions, ApiKey::InitProducerId, ApiKey::Vote] {
+        assert_eq!(frame_bytes_max(short as i16), Some(SHORT_BYTES_MAX), "{short:?}");
+    }
+    assert_eq!(frame_bytes_max(-1), Some(SHORT_BYTES_MAX));
 }
 
 #[test]

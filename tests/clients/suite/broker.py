@@ -15,7 +15,7 @@ READY = re.compile(r"klamm is ready:.*?PLAINTEXT://([\d.]+:\d+).*?http://([\d.]+
 # A run does not wait Kafka's three seconds for each group.
 GROUP_DELAY = {"group.initial.rebalance.delay.ms": "250"}
 # Limits are wall time: a busy machine must not make a good plugin fail.
-PATIENT = {"klamm.plugin.call.timeout.ms": "5000", "klamm.plugin.load.timeout.ms": "60000"}
+PATIENT = {"klamm.plugin.call.timeout.ms": "60000", "klamm.plugin.load.timeout.ms": "120000"}
 # Compiling the shipped plugins is most of a start: all brokers share what was compiled once.
 PLUGIN_CACHE = BUILD / "plugin-cache"
 

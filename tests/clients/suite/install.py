@@ -8,6 +8,8 @@ import sys
 
 from .paths import BUILD, HERE, JAVA, NODE, VENV_PYTHON
 
+# Another one may hold the lock for a while, and mirrors fail now and then.
+APT = ["apt-get", "-qq", "-o", "Acquire::Retries=5", "-o", "DPkg::Lock::Timeout=300"]
 REQUIREMENTS = HERE / "python" / "requirements.txt"
 
 
@@ -25,8 +27,8 @@ def _apt(package_of):
     missing = sorted({package for command, package in package_of.items() if not shutil.which(command)})
     if missing:
         env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-        _run(["apt-get", "update", "-qq"], env=env)
-        _run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", *missing], env=env)
+        _run([*APT, "update"], env=env)
+        _run([*APT, "install", "-y", "--no-install-recommends", *missing], env=env)
 
 
 def _step(name, sources, make):

@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from . import client, document, table
+from . import client, document, frames, table
 from .broker import Kafka, Klamm
 from .cell import TOOL, Cell
 from .install import install
@@ -20,7 +20,9 @@ def main(arguments):
     # So that what was started here is stopped whichever way the run ends.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     install()
-    if options.install_only:
+    if options.write_frames:
+        frames.write()
+    if options.install_only or options.write_frames:
         return 0
     run = Run(options)
     cells = []
@@ -51,6 +53,8 @@ def _parse(arguments):
     parser.add_argument("--keep", action="store_true", help="keep the files of a run that passes")
     parser.add_argument("--write-docs", action="store_true",
                         help="write the table in docs/compatibility.md after a whole run without a failure")
+    parser.add_argument("--write-frames", action="store_true",
+                        help="write down what each client sends, for the test of the broker's decoder, and do nothing else")
     parser.add_argument("--install-only", action="store_true")
     options = parser.parse_args(arguments)
     if options.write_docs and (options.scenario or options.client or options.against != "klamm"):

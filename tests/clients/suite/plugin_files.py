@@ -9,7 +9,7 @@ import urllib.request
 from .failure import Failure
 from .paths import REPO
 
-LOAD_SECONDS = 60
+LOAD_SECONDS = 180
 
 
 def reload(broker, name, version):

@@ -15,10 +15,14 @@ INCIDENTS = ["swallow the answer", "do not send", "tear the request", "tear the 
 # Longer than a lingering batch, shorter than a client's request timeout.
 HOLD_SECONDS = 1.5
 REQUESTS_BETWEEN_MAX = 60
+# Until each kind has happened once: where a busy machine makes few and large requests, there are still enough of them.
+REQUESTS_BETWEEN_FIRST_MAX = 10
 
 
 class Proxy:
-    def __init__(self, seed):
+    def __init__(self, seed, on_request=lambda frame: None):
+        """`on_request` is told of each whole request before anything happens to it."""
+        self.on_request = on_request
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._seed = seed
         self._kinds = _shuffled_rounds(random.Random(seed))
@@ -46,6 +50,9 @@ class Proxy:
         kind = next(self._kinds)
         self.incidents[kind] += 1
         return kind
+
+    def requests_between_max(self):
+        return REQUESTS_BETWEEN_MAX if all(self.incidents.values()) else REQUESTS_BETWEEN_FIRST_MAX
 
     def _accept(self):
         while True:
@@ -96,6 +103,7 @@ class _Passage:
 
     def _requests(self):
         while frame := _frame(self._client):
+            self._proxy.on_request(frame)
             api, _version, correlation = struct.unpack_from(">hhi", frame, 4)
             if api == PRODUCE and self._proxy.hostile and self._is_fatal():
                 incident = self._proxy.incident()
@@ -116,7 +124,7 @@ class _Passage:
 
     def _draw(self):
         """How many produce requests pass before the next incident."""
-        return self._dice.randrange(REQUESTS_BETWEEN_MAX)
+        return self._dice.randrange(self._proxy.requests_between_max())
 
     def _answers(self):
         while frame := _frame(self._broker):

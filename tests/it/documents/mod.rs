@@ -34,12 +34,13 @@ fn check(document: &str, name: &str, generated: &str) {
     if env::var_os(UPDATE).is_some() {
         // Tests of one document must not do this at the same time.
         fs::write(&path, fresh).unwrap();
-    } else {
-        assert_eq!(
-            text, fresh,
-            "{document} is stale: {UPDATE}=1 cargo test --test it documents -- --test-threads=1"
-        );
+        return;
     }
+    let stale: Vec<_> = fresh.lines().filter(|it| !text.lines().any(|line| line == *it)).collect();
+    assert!(
+        text == fresh,
+        "{document} is stale: {UPDATE}=1 cargo test --test it documents -- --test-threads=1\n{stale:#?}"
+    );
 }
 
 #[track_caller]

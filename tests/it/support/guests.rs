@@ -2,7 +2,7 @@
 
 use klamm::plugin::HookKind;
 
-use text::{Text, list};
+use text::{Text, list, ok};
 
 #[path = "../../../src/plugin/tests/text.rs"]
 #[expect(dead_code, reason = "the broker's own tests of plugins use the rest")]
@@ -96,6 +96,11 @@ const BY_FIRST_LETTER: &str = r"
 /// A transform that answers its smoke call, and then does this.
 pub(crate) fn hostile_transform(body: &str) -> Vec<u8> {
     Text::good(HookKind::Transform).later(body).wasm()
+}
+
+/// A transform that keeps all records, and takes so many more pages of memory (64 KiB) at each call after its smoke call.
+pub(crate) fn grows_by(pages: u32) -> Vec<u8> {
+    hostile_transform(&format!("(drop (memory.grow (i32.const {pages}))) {}", ok()))
 }
 
 /// A transform that never ends `configure`.

@@ -11,6 +11,7 @@ use kafka_protocol::{
         CreatePartitionsRequest, CreateTopicsRequest, IncrementalAlterConfigsRequest,
         create_partitions_request::CreatePartitionsTopic,
         create_topics_request::{CreatableTopic, CreatableTopicConfig},
+        create_topics_response::CreatableTopicResult,
         incremental_alter_configs_request::{AlterConfigsResource, AlterableConfig},
     },
     protocol::StrBytes,
@@ -30,6 +31,17 @@ fn text(it: &str) -> StrBytes {
 impl Client {
     #[track_caller]
     pub(crate) fn create_topic(&mut self, name: &str, partitions: i32, configs: &[(&str, &str)]) {
+        let created = self.try_create_topic(name, partitions, configs);
+        assert_eq!(created.error_code, 0, "{:?}", created.error_message);
+    }
+
+    #[track_caller]
+    pub(crate) fn try_create_topic(
+        &mut self,
+        name: &str,
+        partitions: i32,
+        configs: &[(&str, &str)],
+    ) -> CreatableTopicResult {
         let config = |(name, value): &(&str, &str)| {
             CreatableTopicConfig::default().with_name(text(name)).with_value(Some(text(value)))
         };
@@ -40,9 +52,7 @@ impl Client {
             .with_configs(configs.iter().map(config).collect());
         let request =
             CreateTopicsRequest::default().with_topics(vec![topic]).with_timeout_ms(30_000);
-        let response = self.call(5, &request);
-        let created = &response.topics[0];
-        assert_eq!(created.error_code, 0, "{:?}", created.error_message);
+        self.call(5, &request).topics.remove(0)
     }
 
     #[track_caller]
@@ -94,6 +104,12 @@ impl Broker {
     #[track_caller]
     pub(crate) fn load_plugin(&self, name: &str, wasm: &[u8]) {
         self.put_plugin_file(&format!("{name}.wasm"), wasm);
+        self.wait_for_plugin(name, wasm);
+    }
+
+    /// Waits until a component runs.
+    #[track_caller]
+    pub(crate) fn wait_for_plugin(&self, name: &str, wasm: &[u8]) {
         let sha256 = sha256(wasm);
         eventually(&format!("{name} runs"), || {
             let status = self.plugin(name)?;

@@ -5,11 +5,12 @@
 //! has no WASI by construction, so a guest cannot import by accident what no plugin is granted.
 
 use super::guest::Guest;
-use super::rustc_wrapper;
+use super::{rustc_wrapper, sources};
 use anyhow::{Context, Result, bail, ensure};
-use std::fs;
+use sha2::{Digest as _, Sha256};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::{env, fs, io};
 
 const TARGET: &str = "wasm32-unknown-unknown";
 const PACKAGES: [&str; 4] = ["rustc-web", "cargo-web", "rust-web-src", "lld-22"];
@@ -31,8 +32,15 @@ enum Kind {
 }
 
 pub(crate) fn install() -> Result<()> {
-    run(Command::new("apt-get").arg("update"))?;
-    run(Command::new("apt-get").args(["install", "-y", "--no-install-recommends"]).args(PACKAGES))
+    run(apt().arg("update"))?;
+    run(apt().args(["install", "-y", "--no-install-recommends"]).args(PACKAGES))
+}
+
+/// Another one may hold the lock for a while, and mirrors fail now and then.
+fn apt() -> Command {
+    let mut apt = Command::new("apt-get");
+    apt.args(["-o", "Acquire::Retries=5", "-o", "DPkg::Lock::Timeout=300"]);
+    apt
 }
 
 impl Toolchain {
@@ -65,16 +73,39 @@ impl Toolchain {
 
     /// Compiles a guest and tells where its core module is.
     pub(crate) fn compile(&self, root: &Path, guest: &Guest) -> Result<PathBuf> {
-        let target = root.join("target/guests-build");
+        let flags = rustflags(root)?;
+        let target = self.build_folder(root, &flags)?;
         let mut cargo = self.cargo();
         cargo.current_dir(&guest.folder);
-        cargo.env("CARGO_TARGET_DIR", &target).env("CARGO_ENCODED_RUSTFLAGS", rustflags(root)?);
+        cargo.env("CARGO_TARGET_DIR", &target).env("CARGO_ENCODED_RUSTFLAGS", flags);
         rustc_wrapper::wrap(&mut cargo, root, guest)?;
         run(&mut cargo).with_context(|| format!("compile {}", guest.name))?;
         Ok(target
             .join(TARGET)
             .join("release")
             .join(format!("{}.wasm", guest.name.replace('-', "_"))))
+    }
+
+    /// A folder for this way of compiling alone: cargo notices changed sources, but neither a changed wrapper around its
+    /// compiler nor another linker. This program's own bytes stand for whatever it tells cargo.
+    fn build_folder(&self, root: &Path, flags: &str) -> Result<PathBuf> {
+        let linker = match self.kind {
+            Kind::Debian => output(Command::new(DEBIAN_LINKER).arg("--version"))?,
+            Kind::Rustup => String::new(),
+        };
+        let this_program = fs::read(env::current_exe()?)?;
+        let mut hash = Sha256::new();
+        for part in [self.version.as_bytes(), linker.as_bytes(), flags.as_bytes(), &this_program] {
+            hash.update((part.len() as u64).to_le_bytes());
+            hash.update(part);
+        }
+        let name = sources::hex(&hash.finalize());
+        let folders = root.join("target/guests-build");
+        let folder = folders.join(&name[..16]);
+        if !folder.exists() {
+            remove_if_there(&folders)?;
+        }
+        Ok(folder)
     }
 
     fn cargo(&self) -> Command {
@@ -110,10 +141,19 @@ fn rustflags(root: &Path) -> Result<String> {
     Ok(flags.join("\u{1f}"))
 }
 
+/// Builds in another way, which nobody will go on with.
+fn remove_if_there(folder: &Path) -> Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(error).with_context(|| format!("remove {}", folder.display()))
+        }
+        _ => Ok(()),
+    }
+}
+
 fn cargo_home() -> Result<PathBuf> {
-    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
-    home.or_else(|| std::env::home_dir().map(|home| home.join(".cargo")))
-        .context("no home directory")
+    let home = env::var_os("CARGO_HOME").map(PathBuf::from);
+    home.or_else(|| env::home_dir().map(|home| home.join(".cargo"))).context("no home directory")
 }
 
 fn run(command: &mut Command) -> Result<()> {

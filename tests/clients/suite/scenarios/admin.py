@@ -8,7 +8,7 @@ CLIENTS = ["confluent-kafka", "kafka-python", "kafkajs", "java"]
 PLAIN_KAFKA = True
 CREATED = {"retention.ms": "3600000", "max.message.bytes": "500000"}
 ALTERED = {"retention.ms": "7200000", "cleanup.policy": "delete"}
-VISIBLE_SECONDS = 30
+VISIBLE_SECONDS = 120
 
 
 def run(cell):

@@ -34,7 +34,7 @@ POLICY = f"[alert]\nresolve-after-ms = {RESOLVE_AFTER_MS}\n"
 # The shipped plugin by its own name, and a copy of it that also takes warnings.
 WATCHED = {"log-alert": ERRORS, "log-warn": WARNINGS}
 ALERTMANAGER = "route:\n  receiver: nobody\nreceivers:\n  - name: nobody\n"
-SECONDS = 60
+SECONDS = 180
 
 
 def run(cell):
@@ -119,7 +119,7 @@ def _shown(address):
 
 
 def _get(address, path):
-    with urllib.request.urlopen(f"http://{address}{path}", timeout=5) as answer:
+    with urllib.request.urlopen(f"http://{address}{path}", timeout=30) as answer:
         return answer.read()
 
 

@@ -18,7 +18,7 @@ BROKER_ASSIGNORS = ["sticky", "range", "roundrobin"]
 # kafkajs deals like Kafka's roundrobin, but sorts no topics.
 COMPUTED = {"range": "range", "roundrobin": "roundrobin"}
 SIZES = {"even": 12, "odd": 5}
-SETTLE_SECONDS = 90
+SETTLE_SECONDS = 180
 STABLE_SECONDS = 1.0
 
 
@@ -84,14 +84,14 @@ def _leave(client, group, member):
 
 
 def _settled(client, group, members):
-    """What each member owns once every partition has one owner and nothing changes for a while."""
+    """What each member owns once each owns something, every partition has one owner, and nothing changes for a while."""
     deadline = time.monotonic() + SETTLE_SECONDS
     owned, since = None, time.monotonic()
     while time.monotonic() < deadline:
         now = {member: client.ask("assignment", member=member)["owned"] for member in members}
         if now != owned:
             owned, since = now, time.monotonic()
-        if _is_whole(group, owned) and time.monotonic() - since > STABLE_SECONDS:
+        if all(owned.values()) and _is_whole(group, owned) and time.monotonic() - since > STABLE_SECONDS:
             return {member: {tuple(at) for at in owned[member]} for member in members}
         time.sleep(0.1)
     raise Failure(f"not settled: {owned}")
