@@ -4,11 +4,11 @@
 //! waits for a lane while holding one: parts and dead letters go straight to their targets' logs, so no lanes can wait
 //! for each other.
 
-use std::{panic, sync::Arc};
+use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::ProduceError;
+use super::{ProduceError, long_work::long_work};
 use crate::wire::record_batch::{Batch, Compression, DecodedBatch};
 
 /// A record or header counts as so many bytes at least. Its places cost up to five times that on its way,
@@ -40,19 +40,19 @@ impl DecodedBudget {
         Self { units: Arc::new(Semaphore::new(units)), batch_bytes_max }
     }
 
-    /// Waits for room, then decodes; a compressed batch off the runtime's workers.
+    /// Waits for room, then decodes.
     ///
     /// # Errors
     ///
     /// [`ProduceError::Batch`]; [`ProduceError::TooManyRecords`].
     pub(crate) async fn decode(&self, batch: &Batch) -> Result<Decoded, ProduceError> {
-        let (batch, bytes_max) = (batch.clone(), self.batch_bytes_max);
+        let bytes_max = self.batch_bytes_max;
         // What the header alone tells is refused before anything is held.
         check_count(usize::try_from(batch.header.records_count).unwrap_or(0), bytes_max)?;
         let is_compressed = batch.header.attributes.compression()? != Compression::None;
-        let mut share = self.take(largest(&batch, is_compressed).min(bytes_max)).await;
-        let decode = move || batch.decode(bytes_max);
-        let decoded = if is_compressed { off_the_runtime(decode).await? } else { decode() }?;
+        let mut share = self.take(largest(batch, is_compressed).min(bytes_max)).await;
+        let expands_to = if is_compressed { usize::MAX } else { batch.bytes.len() };
+        let decoded = long_work(expands_to, || batch.decode(bytes_max))?;
         let count = decoded.records.iter().map(|it| 1 + it.headers_count as usize).sum();
         check_count(count, bytes_max)?;
         shrink(&mut share, size(count, decoded.data.len()));
@@ -90,18 +90,6 @@ fn units(bytes: usize) -> u32 {
 fn shrink(share: &mut OwnedSemaphorePermit, used: usize) {
     let unused = share.num_permits().saturating_sub(units(used) as usize);
     drop(share.split(unused));
-}
-
-/// Decompressing may take long, and the runtime's workers serve everyone.
-async fn off_the_runtime<T: Send + 'static>(
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, ProduceError> {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(done) => Ok(done),
-        Err(failed) if failed.is_panic() => panic::resume_unwind(failed.into_panic()),
-        // The runtime stops.
-        Err(_) => Err(ProduceError::Busy),
-    }
 }
 
 #[cfg(test)]
@@ -166,7 +154,7 @@ mod tests {
 
     #[tokio::test]
     async fn lanes_together_decode_no_more_than_the_budget() {
-        let large = batch(1, &[b'x'; 60 * 1024], Compression::Zstd);
+        let large = batch(1, &vec![b'x'; 60 * 1024], Compression::Zstd);
         assert!(large.bytes.len() < 1024, "it expands");
         let most = most_at_once(vec![large; 24]).await;
         assert!(most <= TOTAL_BYTES, "{most}");
@@ -175,7 +163,7 @@ mod tests {
     #[tokio::test]
     async fn whoever_finds_no_room_waits_for_a_share_to_come_back() {
         let budget = DecodedBudget::new(BATCH_BYTES_MAX);
-        let large = batch(1, &[b'x'; 60 * 1024], Compression::None);
+        let large = batch(1, &vec![b'x'; 60 * 1024], Compression::None);
         let decode = || budget.decode(&large).now_or_never();
         let mut held: Vec<_> = (0..LARGEST_AT_ONCE).map(|_| decode().unwrap()).collect();
         assert!(decode().is_none());
@@ -216,7 +204,7 @@ mod tests {
     #[tokio::test]
     async fn what_is_no_good_batch_gives_its_share_back() {
         let budget = DecodedBudget::new(BATCH_BYTES_MAX);
-        let bomb = batch(1, &[b'x'; 2 * BATCH_BYTES_MAX], Compression::Gzip);
+        let bomb = batch(1, &vec![b'x'; 2 * BATCH_BYTES_MAX], Compression::Gzip);
         assert!(matches!(budget.decode(&bomb).await, Err(ProduceError::Batch(_))));
         assert_eq!(budget.units.available_permits() * UNIT_BYTES, TOTAL_BYTES);
     }

@@ -17,6 +17,7 @@ use super::{
     edit::{Fate, filtered, stored_deltas},
     forward::Forward,
     hooks::{HookCall, Raised, Transformed},
+    long_work::long_work,
     raise::{Placed, size_bytes, verdicts},
     route::Route,
     shared::{Shared, codec},
@@ -168,7 +169,8 @@ impl Lane {
         let (config, edit) = (partition.config(), &transformed.edit);
         let codec = codec(batch, &config)?;
         let as_received = edit.is_none() && codec == batch.header.attributes.compression()?;
-        let to_store = if as_received { batch.clone() } else { filtered(decoded, edit, codec) };
+        let rebuild = || long_work(decoded.data.len(), || filtered(decoded, edit, codec));
+        let to_store = if as_received { batch.clone() } else { rebuild() };
         let deltas = stored_deltas(decoded, edit);
         let verdicts = |appended: &Appended| {
             let base = appended.base_offset;
