@@ -69,15 +69,7 @@ impl Node {
         let plugins = start_plugins(&config, &metrics).await?;
 
         let (intake, matches) = AlertIntake::new();
-        let topics = DeadLetterTopics::new(quorum.clone(), config.clone());
-        let produce = Arc::new(Produce::new(
-            &config,
-            replicas.clone(),
-            plugins.clone(),
-            intake,
-            Some(topics),
-            &metrics,
-        ));
+        let produce = start_produce(&config, &quorum, &replicas, &plugins, intake, &metrics);
         let (publish, published) = start_publishing(&quorum, &replicas, &produce, &stop_rooms);
         let mut background = vec![publish];
         published.reached(quorum.image().version, Duration::from_mins(10)).await;
@@ -191,6 +183,18 @@ fn start_publishing(
 async fn start_quorum(config: &Config) -> anyhow::Result<Arc<Quorum>> {
     let dir = config.log.dirs.first().context("log.dirs names no folder")?;
     Quorum::start(dir.join(METADATA_LOG), config.node.id).await.context("open the metadata log")
+}
+
+fn start_produce(
+    config: &Arc<Config>,
+    quorum: &Arc<Quorum>,
+    replicas: &Arc<ReplicaManager>,
+    plugins: &Arc<PluginHost>,
+    intake: AlertIntake,
+    metrics: &Metrics,
+) -> Arc<Produce> {
+    let topics = Some(DeadLetterTopics::new(quorum.clone(), config.clone()));
+    Arc::new(Produce::new(config, replicas.clone(), plugins.clone(), intake, topics, metrics))
 }
 
 async fn register(config: &Config, quorum: &Quorum, bound: &[BoundListener]) -> anyhow::Result<()> {

@@ -1,14 +1,14 @@
-//! What the decoded batches of all lanes may hold together.
+//! What the decoded batches of all lanes may hold together, and what transforms make of them.
 //!
 //! Rule: a batch has its share before it is decoded, in the order of asking, and gives it back when it is stored. Nobody
 //! waits for a lane while holding one: parts and dead letters go straight to their targets' logs, so no lanes can wait
 //! for each other.
 
-use std::{panic, sync::Arc};
+use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::ProduceError;
+use super::{ProduceError, long_work::long_work};
 use crate::wire::record_batch::{Batch, Compression, DecodedBatch};
 
 /// A record or header counts as so many bytes at least. Its places cost up to five times that on its way,
@@ -18,12 +18,20 @@ const RECORD_BYTES: usize = 64;
 /// So many of the largest batches may be decoded at the same time: a small machine has no more cores to ask plugins with.
 const LARGEST_AT_ONCE: usize = 4;
 
+/// What transforms may make of a batch, times its own bytes: what a call's records may grow to in its answer.
+const GROWTH: usize = 16;
+
+/// And what they may make of the smallest: little enough that hundreds of partitions ask their plugins at once.
+const GROWTH_BYTES_MIN: usize = 1024 * 1024;
+
 /// A permit is a KiB, so that a share fits the semaphore's `u32`.
 const UNIT_BYTES: usize = 1024;
 
 /// The common budget.
 pub(crate) struct DecodedBudget {
     units: Arc<Semaphore>,
+    /// As many for new contents. Whoever asks here has a share of the others, and nobody the other way round.
+    grown: Arc<Semaphore>,
     /// `klamm.decompressed.max.bytes`: the most that one batch may count.
     pub(crate) batch_bytes_max: usize,
 }
@@ -34,35 +42,61 @@ pub(crate) struct Decoded {
     _share: OwnedSemaphorePermit,
 }
 
+/// Room for what transforms make of a batch.
+pub(crate) struct Growth {
+    /// The most that the batch's records may hold afterwards.
+    pub(crate) bytes_max: usize,
+    share: OwnedSemaphorePermit,
+}
+
 impl DecodedBudget {
     pub(crate) fn new(batch_bytes_max: usize) -> Self {
         let units = LARGEST_AT_ONCE * units(batch_bytes_max) as usize;
-        Self { units: Arc::new(Semaphore::new(units)), batch_bytes_max }
+        let [units, grown] = [units; 2].map(|it| Arc::new(Semaphore::new(it)));
+        Self { units, grown, batch_bytes_max }
     }
 
-    /// Waits for room, then decodes; a compressed batch off the runtime's workers.
+    /// Waits for room, then decodes.
     ///
     /// # Errors
     ///
     /// [`ProduceError::Batch`]; [`ProduceError::TooManyRecords`].
     pub(crate) async fn decode(&self, batch: &Batch) -> Result<Decoded, ProduceError> {
-        let (batch, bytes_max) = (batch.clone(), self.batch_bytes_max);
+        let bytes_max = self.batch_bytes_max;
         // What the header alone tells is refused before anything is held.
         check_count(usize::try_from(batch.header.records_count).unwrap_or(0), bytes_max)?;
         let is_compressed = batch.header.attributes.compression()? != Compression::None;
-        let mut share = self.take(largest(&batch, is_compressed).min(bytes_max)).await;
-        let decode = move || batch.decode(bytes_max);
-        let decoded = if is_compressed { off_the_runtime(decode).await? } else { decode() }?;
+        let largest = largest(batch, is_compressed).min(bytes_max);
+        let mut share = take(&self.units, largest).await;
+        let expands_to = if is_compressed { usize::MAX } else { batch.bytes.len() };
+        let decoded = long_work(expands_to, || batch.decode(bytes_max))?;
         let count = decoded.records.iter().map(|it| 1 + it.headers_count as usize).sum();
         check_count(count, bytes_max)?;
         shrink(&mut share, size(count, decoded.data.len()));
         Ok(Decoded { batch: Arc::new(decoded), _share: share })
     }
 
-    async fn take(&self, bytes: usize) -> OwnedSemaphorePermit {
-        let taken = Arc::clone(&self.units).acquire_many_owned(units(bytes)).await;
-        taken.expect("the budget is never closed")
+    /// Waits for room for what so many transforms may make of a batch.
+    pub(crate) async fn room_to_grow(&self, batch: &DecodedBatch, transforms: usize) -> Growth {
+        let bytes_max = match transforms {
+            0 => 0,
+            _ => batch.data.len().saturating_mul(GROWTH).max(GROWTH_BYTES_MIN),
+        };
+        let bytes_max = bytes_max.min(self.batch_bytes_max);
+        Growth { bytes_max, share: take(&self.grown, bytes_max).await }
     }
+}
+
+impl Growth {
+    /// Gives back what is not needed, once it is known what was made.
+    pub(crate) fn shrink(&mut self, used: usize) {
+        shrink(&mut self.share, used);
+    }
+}
+
+async fn take(from: &Arc<Semaphore>, bytes: usize) -> OwnedSemaphorePermit {
+    let taken = Arc::clone(from).acquire_many_owned(units(bytes)).await;
+    taken.expect("the budget is never closed")
 }
 
 /// Refuses a batch of so many tiny records and headers that they would cost many times their bytes.
@@ -90,18 +124,6 @@ fn units(bytes: usize) -> u32 {
 fn shrink(share: &mut OwnedSemaphorePermit, used: usize) {
     let unused = share.num_permits().saturating_sub(units(used) as usize);
     drop(share.split(unused));
-}
-
-/// Decompressing may take long, and the runtime's workers serve everyone.
-async fn off_the_runtime<T: Send + 'static>(
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, ProduceError> {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(done) => Ok(done),
-        Err(failed) if failed.is_panic() => panic::resume_unwind(failed.into_panic()),
-        // The runtime stops.
-        Err(_) => Err(ProduceError::Busy),
-    }
 }
 
 #[cfg(test)]
@@ -166,7 +188,7 @@ mod tests {
 
     #[tokio::test]
     async fn lanes_together_decode_no_more_than_the_budget() {
-        let large = batch(1, &[b'x'; 60 * 1024], Compression::Zstd);
+        let large = batch(1, &vec![b'x'; 60 * 1024], Compression::Zstd);
         assert!(large.bytes.len() < 1024, "it expands");
         let most = most_at_once(vec![large; 24]).await;
         assert!(most <= TOTAL_BYTES, "{most}");
@@ -175,7 +197,7 @@ mod tests {
     #[tokio::test]
     async fn whoever_finds_no_room_waits_for_a_share_to_come_back() {
         let budget = DecodedBudget::new(BATCH_BYTES_MAX);
-        let large = batch(1, &[b'x'; 60 * 1024], Compression::None);
+        let large = batch(1, &vec![b'x'; 60 * 1024], Compression::None);
         let decode = || budget.decode(&large).now_or_never();
         let mut held: Vec<_> = (0..LARGEST_AT_ONCE).map(|_| decode().unwrap()).collect();
         assert!(decode().is_none());
@@ -216,9 +238,23 @@ mod tests {
     #[tokio::test]
     async fn what_is_no_good_batch_gives_its_share_back() {
         let budget = DecodedBudget::new(BATCH_BYTES_MAX);
-        let bomb = batch(1, &[b'x'; 2 * BATCH_BYTES_MAX], Compression::Gzip);
+        let bomb = batch(1, &vec![b'x'; 2 * BATCH_BYTES_MAX], Compression::Gzip);
         assert!(matches!(budget.decode(&bomb).await, Err(ProduceError::Batch(_))));
         assert_eq!(budget.units.available_permits() * UNIT_BYTES, TOTAL_BYTES);
+    }
+
+    #[tokio::test]
+    async fn what_transforms_make_has_a_budget_of_its_own_and_is_given_back_when_known() {
+        let budget = DecodedBudget::new(BATCH_BYTES_MAX);
+        let large = batch(1, &vec![b'x'; 60 * 1024], Compression::None);
+        let decoded = budget.decode(&large).await.unwrap();
+        let grow = || budget.room_to_grow(&decoded.batch, 1).now_or_never();
+        let mut held: Vec<_> = (0..LARGEST_AT_ONCE).map(|_| grow().unwrap()).collect();
+        assert!(grow().is_none());
+        let without = budget.room_to_grow(&decoded.batch, 0).now_or_never();
+        assert_eq!(without.unwrap().bytes_max, 0, "without transforms nothing grows");
+        held[0].shrink(0);
+        assert_eq!(grow().unwrap().bytes_max, BATCH_BYTES_MAX);
     }
 
     /// `docs/operations.md` tells what memory the lanes may take.

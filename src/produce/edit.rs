@@ -66,10 +66,10 @@ impl Edit {
             .collect()
     }
 
-    /// Bytes of the records that are left, uncompressed and less what frames them.
-    pub(crate) fn size_bytes(&self, batch: &DecodedBatch) -> usize {
+    /// Bytes of the records that are left, uncompressed and less what frames them; 0 if the batch stays as it is.
+    pub(crate) fn new_bytes(&self, batch: &DecodedBatch) -> usize {
         if self.is_none() {
-            return batch.data.len();
+            return 0;
         }
         records_left(batch, self).map(|it| size_bytes(&it)).sum()
     }
@@ -249,7 +249,7 @@ mod tests {
     fn what_a_batch_grows_to_is_counted() {
         let sent = batch(2);
         let edit = Edit(vec![Fate::Dropped, changed("0123456789")]);
-        assert_eq!(edit.size_bytes(&sent), "0123456789".len() + "own".len());
-        assert_eq!(Edit::none(2).size_bytes(&sent), sent.data.len());
+        assert_eq!(edit.new_bytes(&sent), "0123456789".len() + "own".len());
+        assert_eq!(Edit::none(2).new_bytes(&sent), 0);
     }
 }

@@ -10,6 +10,7 @@ use super::{
     derived::derived_id,
     hooks::Raised,
     lane::{is_dropped, nth},
+    long_work::long_work,
     raise::{Placed, size_bytes, verdicts},
     route::{Part, Route},
     shared::{Shared, codec},
@@ -101,7 +102,8 @@ impl Forward<'_> {
     pub(crate) fn split(&self) -> Result<Vec<Part>, ProduceError> {
         let codec = codec(self.batch, &self.partition.config())?;
         let here = self.partition.topic_partition.partition;
-        let parts = self.route.parts(self.decoded, here, codec);
+        let parts =
+            long_work(self.decoded.data.len(), || self.route.parts(self.decoded, here, codec));
         parts.map_err(|it| ProduceError::NotEverywhere(it.to_string()))
     }
 

@@ -65,13 +65,15 @@ pub(crate) struct HookCall<'a> {
     pub(crate) config: &'a TopicConfig,
     pub(crate) partition: &'a TopicPartition,
     pub(crate) batch: &'a Arc<DecodedBatch>,
-    /// What the records may grow to, so that whoever reads them later can decompress them.
-    pub(crate) bytes_max: usize,
 }
 
 impl HookCall<'_> {
-    /// Runs the transforms, each on what the one before left.
-    pub(crate) async fn transform(&self, now: TimestampMs) -> Result<Transformed, ProduceError> {
+    /// Runs the transforms, each on what the one before left. The records may grow to `bytes_max`.
+    pub(crate) async fn transform(
+        &self,
+        now: TimestampMs,
+        bytes_max: usize,
+    ) -> Result<Transformed, ProduceError> {
         let mut result = Transformed {
             edit: Edit::none(self.batch.len()),
             raised: Vec::new(),
@@ -90,7 +92,7 @@ impl HookCall<'_> {
             match transform.process(input).await {
                 TransformVerdict::Done(output) => {
                     take_over(&mut result, name, transform, &shown, output)?;
-                    self.check_size(name, &result.edit)?;
+                    self.check_size(name, &result.edit, bytes_max)?;
                 }
                 TransformVerdict::Pass => {}
                 TransformVerdict::DropAll => result.edit.drop_all(),
@@ -105,12 +107,18 @@ impl HookCall<'_> {
         Ok(result)
     }
 
-    fn check_size(&self, name: &PluginName, edit: &Edit) -> Result<(), ProduceError> {
-        let (size, max) = (edit.size_bytes(self.batch), self.bytes_max);
-        if size <= max {
+    fn check_size(
+        &self,
+        name: &PluginName,
+        edit: &Edit,
+        bytes_max: usize,
+    ) -> Result<(), ProduceError> {
+        let size = edit.new_bytes(self.batch);
+        if size <= bytes_max {
             return Ok(());
         }
-        let reason = format!("{name} made {size} bytes of the batch, at most {max} are allowed");
+        let reason =
+            format!("{name} made {size} bytes of the batch, at most {bytes_max} are allowed");
         Err(ProduceError::HookFailed(reason))
     }
 

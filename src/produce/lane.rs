@@ -17,6 +17,7 @@ use super::{
     edit::{Fate, filtered, stored_deltas},
     forward::Forward,
     hooks::{HookCall, Raised, Transformed},
+    long_work::long_work,
     raise::{Placed, size_bytes, verdicts},
     route::Route,
     shared::{Shared, codec},
@@ -132,9 +133,10 @@ impl Lane {
             config,
             partition: &self.topic_partition,
             batch: decoded,
-            bytes_max: shared.decoded.batch_bytes_max,
         };
-        let mut transformed = call.transform(telemetry::now()).await?;
+        let mut growth = shared.decoded.room_to_grow(decoded, config.transforms.len()).await;
+        let mut transformed = call.transform(telemetry::now(), growth.bytes_max).await?;
+        growth.shrink(transformed.edit.new_bytes(decoded));
         let partitions = shared.replicas.partition_count(&self.topic_partition.topic);
         let observer = shared.metrics.observer(passage.client_id.clone());
         let targets = call.place(&transformed.edit, partitions, sequence, &observer).await?;
@@ -168,7 +170,8 @@ impl Lane {
         let (config, edit) = (partition.config(), &transformed.edit);
         let codec = codec(batch, &config)?;
         let as_received = edit.is_none() && codec == batch.header.attributes.compression()?;
-        let to_store = if as_received { batch.clone() } else { filtered(decoded, edit, codec) };
+        let rebuild = || long_work(decoded.data.len(), || filtered(decoded, edit, codec));
+        let to_store = if as_received { batch.clone() } else { rebuild() };
         let deltas = stored_deltas(decoded, edit);
         let verdicts = |appended: &Appended| {
             let base = appended.base_offset;
@@ -225,10 +228,11 @@ impl Lane {
 
     async fn finish(&self, passage: &Passage, stored: &StoredBatch) -> Result<(), ProduceError> {
         let (log, header) = (passage.partition.log(), &passage.batch.header);
+        // First, so that few lanes hold a route at the same time.
+        let decoded = self.shared.decoded.decode(&passage.batch).await?;
         let record = log.route_record(stored.base_offset).map_err(ReplicaError::from)?;
         let route =
             Route::of_record(&record).map_err(|it| ProduceError::NotEverywhere(it.to_string()))?;
-        let decoded = self.shared.decoded.decode(&passage.batch).await?;
         let forward = self.forward(passage, &decoded.batch, &route, None);
         forward.committed(stored.last_offset).await?;
         forward.send_all(&forward.split()?).await?;
@@ -298,7 +302,7 @@ pub(crate) fn is_dropped(route: &Route, index: usize) -> bool {
     route.0.get(index).is_some_and(|it| it.fate == Fate::Dropped)
 }
 
-/// The last offset of an append that held one batch whose records have consecutive deltas.
+/// Offset of a record of a part: there they are consecutive.
 pub(crate) fn nth(base: Offset, index: usize) -> Offset {
     base + index as i64
 }

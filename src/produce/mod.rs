@@ -11,6 +11,7 @@ mod edit;
 mod forward;
 mod hooks;
 mod lane;
+mod long_work;
 mod metrics;
 mod order;
 mod raise;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    ProduceError, Stored, decoded_budget::DecodedBudget, metrics::ProduceMetrics,
-    order::AppendOrder,
+    ProduceError, Stored, decoded_budget::DecodedBudget, long_work::long_work,
+    metrics::ProduceMetrics, order::AppendOrder,
 };
 use crate::{
     alert::Evaluated,
@@ -78,7 +78,8 @@ impl Shared {
         if codec == batch.header.attributes.compression()? {
             return Ok(batch);
         }
-        Ok(batch.recompress(codec, self.decoded.batch_bytes_max)?)
+        let bytes_max = self.decoded.batch_bytes_max;
+        Ok(long_work(usize::MAX, || batch.recompress(codec, bytes_max))?)
     }
 
     pub(crate) fn leader(

@@ -35,8 +35,8 @@ pub struct Batch {
 
 impl Batch {
     /// Checks what a leader checks of a batch before storing it (Kafka's `LogValidator`): CRC, counts and deltas of the
-    /// header, and for an uncompressed batch a walk over its records (never for a compressed one). Timestamps and sizes
-    /// are checked against the topic's configs elsewhere, and [`Batch::refuse_control`] is only for clients.
+    /// header, and for an uncompressed batch a walk over its records (never for a compressed one). What clients may not
+    /// send, and what the topic's configs say, is checked elsewhere.
     pub fn validate(&self) -> Result<(), BatchError> {
         self.check_crc()?;
         self.header.check_counts()?;
@@ -61,14 +61,6 @@ impl Batch {
         } else {
             Err(BatchError::CrcMismatch)
         }
-    }
-
-    /// Control batches are the brokers' own: a client may send none.
-    pub fn refuse_control(&self) -> Result<(), BatchError> {
-        if self.header.attributes.is_control() {
-            return Err(BatchError::BadHeader("clients may not write control records"));
-        }
-        Ok(())
     }
 
     /// What follows the header: the records, compressed or not.

@@ -194,14 +194,6 @@ fn an_unknown_codec_is_refused_and_a_compressed_batch_is_not_opened() {
 }
 
 #[test]
-fn only_brokers_write_control_batches() {
-    let batch = three_records(Compression::Gzip);
-    assert_eq!(batch.refuse_control(), Ok(()));
-    let control = control_batch(&batch.header, ControlType::Empty, b"");
-    assert!(matches!(control.refuse_control(), Err(BatchError::BadHeader(_))));
-}
-
-#[test]
 fn hostile_records_are_refused_without_a_large_allocation() {
     #[track_caller]
     fn refused(count: i32, records: &[u8]) {
