@@ -18,12 +18,6 @@ use crate::wire::frame::{self, LENGTH_BYTES};
 /// Saves a system call for each small request.
 const BUFFER_BYTES: usize = 8 * 1024;
 
-/// A request's bytes, less the length before them.
-pub(super) struct Frame {
-    pub(super) bytes: Bytes,
-    pub(super) held: Held,
-}
-
 /// The reading half of a connection.
 pub(super) struct Frames<R> {
     reader: BufReader<R>,
@@ -44,20 +38,20 @@ impl<R: AsyncRead + Unpin> Frames<R> {
         }
     }
 
-    /// The next frame; `None` when the client has said all. `waiting` tells whether the client waits for answers, for
+    /// The next frame, less the length before it; `None` when the client has said all. `waiting` tells whether the client waits for answers, for
     /// then its silence is not idleness; `bytes_max` tells the longest frame of an API.
     pub(super) async fn next(
         &mut self,
         waiting: impl Fn() -> bool,
         bytes_max: impl Fn(i16) -> Option<usize>,
-    ) -> Result<Option<Frame>, End> {
+    ) -> Result<Option<Bytes>, End> {
         let Some(prefix) = self.prefix(waiting).await? else {
             return Ok(None);
         };
         let length = frame::parse_length(prefix, self.request_max_bytes)?;
         let mut held = self.budget.begin(length);
         let bytes = self.read_body(length, &mut held, bytes_max).await?;
-        Ok(Some(Frame { bytes, held }))
+        Ok(Some(held.with(bytes)))
     }
 
     async fn prefix(
