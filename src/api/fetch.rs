@@ -48,6 +48,8 @@ pub async fn handle(rooms: &Rooms, context: &Context, request: FetchRequest) -> 
     let sessions = &rooms.fetch_sessions;
     let limits = request::limits(&request);
     let asked = SessionRequest::of(&request, context.api_version);
+    // It may wait for long, and needs none of the request's bytes.
+    drop(request);
     let fetch = match sessions.begin(asked, now()) {
         Ok(fetch) => fetch,
         Err(error) => return FetchResponse::default().with_error_code(error.code()),

@@ -40,7 +40,8 @@ pub async fn handle(
     context: &Context,
     request: JoinGroupRequest,
 ) -> JoinGroupResponse {
-    let asked_as = request.member_id.clone();
+    // A copy: the answer may be long in coming, and a slice would keep the whole request.
+    let asked_as = request.member_id.to_string();
     if let Some(reason) = &request.reason {
         tracing::debug!(group = %request.group_id.0, member = %asked_as, %reason, "a member joins");
     }

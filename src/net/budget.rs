@@ -1,5 +1,4 @@
-//! What the requests of all connections together may hold in memory, taken as their bytes arrive and held until the
-//! answer is written, and by batches that wait in lanes until they are stored.
+//! What the requests of all connections together may hold in memory, taken as their bytes arrive.
 //!
 //! Rule: a length that is only announced takes nothing from others. Half-read requests cannot wait for each other for
 //! ever, since one at a time has its turn: it may take all that it still needs, and ends. Small requests have a pool of
@@ -7,6 +6,7 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use prometheus_client::metrics::gauge::Gauge;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -31,11 +31,28 @@ impl Held {
         self.bytes
     }
 
+    /// The request's bytes, whose last slice gives the share back when it is dropped: a member that waits for its group
+    /// needs none of its request any more.
+    pub(super) fn with(self, bytes: Bytes) -> Bytes {
+        Bytes::from_owner(Holding { bytes, _held: self })
+    }
+
     fn add(&mut self, permit: OwnedSemaphorePermit) {
         match &mut self.permit {
             Some(held) => held.merge(permit),
             none => *none = Some(permit),
         }
+    }
+}
+
+struct Holding {
+    bytes: Bytes,
+    _held: Held,
+}
+
+impl AsRef<[u8]> for Holding {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
     }
 }
 

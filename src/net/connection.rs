@@ -9,10 +9,7 @@
 
 use std::{
     io,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::atomic::{AtomicUsize, Ordering},
     time::Duration,
 };
 
@@ -25,7 +22,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{Service, budget::Held, frames::Frames, limits::PIPELINE_MAX, server::Server};
+use super::{Service, frames::Frames, limits::PIPELINE_MAX, server::Server};
 use crate::{
     api::{Answer, Client, CloseReason, Outcome},
     wire::DecodeError,
@@ -69,7 +66,6 @@ impl End {
 /// An answer on its way.
 struct Queued {
     answer: BoxFuture<'static, Answer>,
-    held: Arc<Held>,
     /// Told when it is written.
     written: Option<oneshot::Sender<()>>,
 }
@@ -127,8 +123,8 @@ impl<'a, S: Service> Connection<'a, S> {
             let Some(frame) = next else {
                 return Ok(());
             };
-            self.server.metrics.request_bytes.inc_by(frame.bytes.len() as u64);
-            let (answer, written) = match self.server.service.call(&self.client, frame.bytes) {
+            self.server.metrics.request_bytes.inc_by(frame.len() as u64);
+            let (answer, written) = match self.server.service.call(&self.client, frame) {
                 Outcome::Ready(answer) => (async { answer }.boxed(), true),
                 Outcome::Exclusive(answer) => (answer, true),
                 Outcome::Pipelined(answer) => (answer, false),
@@ -136,7 +132,7 @@ impl<'a, S: Service> Connection<'a, S> {
             let (written, wait) = written.then(oneshot::channel).unzip();
             self.waiting.fetch_add(1, Ordering::Relaxed);
             // Both fail only when the writer has ended, and then its own error tells why.
-            if queue.send(Queued { answer, held: frame.held, written }).await.is_err() {
+            if queue.send(Queued { answer, written }).await.is_err() {
                 return Ok(());
             }
             if let Some(wait) = wait
@@ -157,14 +153,13 @@ impl<'a, S: Service> Connection<'a, S> {
         while open || !under_way.is_empty() {
             tokio::select! {
                 queued = queue.recv(), if open && under_way.len() < PIPELINE_MAX => match queued {
-                    Some(Queued { answer, held, written }) => {
-                        under_way.push_back(answer.map(move |answer| (answer, held, written)));
+                    Some(Queued { answer, written }) => {
+                        under_way.push_back(answer.map(move |answer| (answer, written)));
                     }
                     None => open = false,
                 },
-                Some((answer, held, written)) = under_way.next() => {
+                Some((answer, written)) = under_way.next() => {
                     self.write(&mut writer, answer).await?;
-                    drop(held);
                     self.waiting.fetch_sub(1, Ordering::Relaxed);
                     written.map(|written| written.send(()));
                 }

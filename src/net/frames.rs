@@ -1,9 +1,8 @@
 //! Reads the frames of a connection, none faster than the common budget allows.
 
-use std::{io, sync::Arc, time::Duration};
+use std::{io, time::Duration};
 
 use bytes::{BufMut, Bytes, BytesMut};
-use kafka_protocol::messages::ApiKey;
 use tokio::{
     io::{AsyncRead, AsyncReadExt, BufReader},
     time::{Instant, timeout},
@@ -18,40 +17,6 @@ use crate::wire::frame::{self, LENGTH_BYTES};
 
 /// Saves a system call for each small request.
 const BUFFER_BYTES: usize = 8 * 1024;
-
-/// A request's bytes, less the length before them.
-pub(super) struct Frame {
-    pub(super) bytes: Bytes,
-    pub(super) held: Arc<Held>,
-}
-
-impl Frame {
-    /// The batches of a `Produce` may wait in a lane after their client has left: its bytes hold their share of the budget
-    /// until the last of them is dropped.
-    fn new(bytes: Bytes, held: Held) -> Self {
-        let held = Arc::new(held);
-        let bytes = if bytes.starts_with(&PRODUCE) {
-            Bytes::from_owner(Holding { bytes, _held: Arc::clone(&held) })
-        } else {
-            bytes
-        };
-        Self { bytes, held }
-    }
-}
-
-/// The API key of `Produce`, which a request begins with.
-const PRODUCE: [u8; 2] = (ApiKey::Produce as i16).to_be_bytes();
-
-struct Holding {
-    bytes: Bytes,
-    _held: Arc<Held>,
-}
-
-impl AsRef<[u8]> for Holding {
-    fn as_ref(&self) -> &[u8] {
-        &self.bytes
-    }
-}
 
 /// The reading half of a connection.
 pub(super) struct Frames<R> {
@@ -73,20 +38,20 @@ impl<R: AsyncRead + Unpin> Frames<R> {
         }
     }
 
-    /// The next frame; `None` when the client has said all. `waiting` tells whether the client waits for answers, for
+    /// The next frame, less the length before it; `None` when the client has said all. `waiting` tells whether the client waits for answers, for
     /// then its silence is not idleness; `bytes_max` tells the longest frame of an API.
     pub(super) async fn next(
         &mut self,
         waiting: impl Fn() -> bool,
         bytes_max: impl Fn(i16) -> Option<usize>,
-    ) -> Result<Option<Frame>, End> {
+    ) -> Result<Option<Bytes>, End> {
         let Some(prefix) = self.prefix(waiting).await? else {
             return Ok(None);
         };
         let length = frame::parse_length(prefix, self.request_max_bytes)?;
         let mut held = self.budget.begin(length);
         let bytes = self.read_body(length, &mut held, bytes_max).await?;
-        Ok(Some(Frame::new(bytes, held)))
+        Ok(Some(held.with(bytes)))
     }
 
     async fn prefix(

@@ -14,8 +14,7 @@ pub(super) const PIPELINE_MAX: usize = 64;
 pub struct Limits {
     /// Longest frame.
     pub request_max_bytes: usize,
-    /// Request bytes of all connections together, counted as a body arrives and until its answer is written
-    /// and its batches are stored.
+    /// Request bytes of all connections together, counted as a body arrives and until nobody needs it any more.
     pub inflight_max_bytes: usize,
     /// Connections at the same time; more wait in the listeners' backlogs.
     pub connections_max: usize,

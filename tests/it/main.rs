@@ -17,6 +17,7 @@ mod sample_logs;
 mod start_and_stop;
 mod support;
 mod transform;
+mod waiting;
 
 // The components that tests write name hooks by this path, here as in the broker's own tests.
 use klamm::plugin;

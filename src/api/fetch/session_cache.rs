@@ -17,8 +17,11 @@ const SLOTS: usize = 1_000;
 /// `min.incremental.fetch.session.eviction.ms`: a session is safe from others for so long after its last use.
 const EVICTION_MS: u64 = 120_000;
 
-/// Larger sessions are not kept: the memory of all is bounded by this and the slots.
+/// Larger sessions are not kept.
 const SESSION_PARTITIONS_MAX: usize = 10_000;
+
+/// Of all sessions together, which bounds their memory: a partition takes some 200 bytes.
+const PARTITIONS_MAX: usize = 500_000;
 
 /// What one request fetches, and what its session makes of the answers.
 #[derive(Debug)]
@@ -45,6 +48,7 @@ enum Kind {
 #[derive(Debug)]
 pub struct FetchSessions {
     slots: usize,
+    partitions_max: usize,
     sessions: Mutex<HashMap<i32, Session>>,
 }
 
@@ -56,7 +60,7 @@ impl Default for FetchSessions {
 
 impl FetchSessions {
     pub fn new(slots: usize) -> Self {
-        Self { slots, sessions: Mutex::default() }
+        Self { slots, partitions_max: PARTITIONS_MAX, sessions: Mutex::default() }
     }
 
     /// Finds out what a request fetches.
@@ -90,7 +94,12 @@ impl FetchSessions {
                 sessions.remove(&id);
                 Ok(SessionFetch { kind: Kind::Sessionless, ..fetch })
             }
-            1..=SESSION_PARTITIONS_MAX => Ok(fetch),
+            1..=SESSION_PARTITIONS_MAX
+                if request.partitions.is_empty()
+                    || partitions(&sessions) <= self.partitions_max =>
+            {
+                Ok(fetch)
+            }
             _ => {
                 sessions.remove(&id);
                 Err(ErrorCode::FetchSessionIdNotFound)
@@ -139,7 +148,7 @@ impl FetchSessions {
     fn insert(&self, session: Session, now: TimestampMs) -> i32 {
         let mut sessions = self.sessions.lock();
         let fits = (1..=SESSION_PARTITIONS_MAX).contains(&session.len());
-        if !fits || (sessions.len() >= self.slots && !evict(&mut sessions, session.len(), now)) {
+        if !fits || !self.make_room(&mut sessions, session.len(), now) {
             return 0;
         }
         let id = loop {
@@ -151,6 +160,25 @@ impl FetchSessions {
         sessions.insert(id, session);
         id
     }
+
+    /// Whether a session of `size` partitions may be kept; others may go for it.
+    fn make_room(
+        &self,
+        sessions: &mut HashMap<i32, Session>,
+        size: usize,
+        now: TimestampMs,
+    ) -> bool {
+        while sessions.len() >= self.slots || partitions(sessions) + size > self.partitions_max {
+            if !evict(sessions, size, now) {
+                return false;
+            }
+        }
+        true
+    }
+}
+
+fn partitions(sessions: &HashMap<i32, Session>) -> usize {
+    sessions.values().map(Session::len).sum()
 }
 
 /// Makes room as Kafka does: the session that was idle the longest, if that is long enough; else the smallest old one

@@ -182,3 +182,18 @@ fn a_full_cache_gives_way_to_nobody_but_the_idle_and_the_small_and_old() {
 fn epochs_wrap_past_the_one_that_begins_a_session() {
     assert_eq!(crate::api::fetch::session::next_epoch(i32::MAX), 1);
 }
+
+#[test]
+fn the_partitions_of_all_sessions_are_bounded() {
+    let sessions = FetchSessions { partitions_max: 5, ..FetchSessions::default() };
+    let begin =
+        |partitions: &[i32]| fetch(&sessions, request((0, 0), partitions, &[]), quiet).unwrap().0;
+    let first = begin(&[0, 1, 2]);
+    let second = begin(&[0, 1]);
+    assert!(first > 0 && second > 0);
+    assert_eq!(begin(&[0]), 0, "no room, and nobody has been idle for long");
+    let grown = fetch(&sessions, request((first, 1), &[3], &[]), quiet);
+    assert_eq!(grown, Err(ErrorCode::FetchSessionIdNotFound), "it may not grow either");
+    assert!(begin(&[0, 1, 2]) > 0, "and is gone");
+    assert!(fetch(&sessions, request((second, 1), &[1], &[]), quiet).is_ok(), "others live on");
+}
