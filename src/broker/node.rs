@@ -6,7 +6,10 @@ use anyhow::Context as _;
 use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
-use super::{listeners, publish};
+use super::{
+    listeners, plugin_uses,
+    publish::{self, Publisher},
+};
 use crate::{
     api::{Published, Rooms},
     config::Config,
@@ -66,13 +69,22 @@ impl Node {
         let quorum = start_quorum(&config).await?;
         replicas.claim(&quorum.image().cluster_id)?;
         register(&config, &quorum, &listeners).await?;
-        let plugins = start_plugins(&config, &metrics).await?;
+        let plugins = start_plugins(&config, &quorum, &metrics).await?;
 
         let (intake, matches) = AlertIntake::new();
         let produce =
             Arc::new(Produce::new(&config, replicas.clone(), plugins.clone(), intake, &metrics));
-        let (publish, published) = start_publishing(&quorum, &replicas, &produce, &stop_rooms);
-        let mut background = vec![publish];
+        let (published, versions) = watch::channel(0);
+        let publisher = Publisher {
+            config: config.clone(),
+            replicas: replicas.clone(),
+            plugins: plugins.clone(),
+            produce: produce.clone(),
+            published,
+        };
+        let mut background =
+            vec![tokio::spawn(publisher.run(quorum.watch(), stop_rooms.clone()))];
+        let published = Published::new(versions);
         published.reached(quorum.image().version, Duration::from_mins(10)).await;
         produce.resume();
 
@@ -168,19 +180,6 @@ impl Sockets {
     }
 }
 
-/// Takes each metadata image to the rooms; what comes with the task tells how far they are.
-fn start_publishing(
-    quorum: &Quorum,
-    replicas: &Arc<ReplicaManager>,
-    produce: &Arc<Produce>,
-    stop: &CancellationToken,
-) -> (JoinHandle<()>, Published) {
-    let (published, versions) = watch::channel(0);
-    let publish =
-        publish::run(quorum.watch(), replicas.clone(), produce.clone(), published, stop.clone());
-    (tokio::spawn(publish), Published::new(versions))
-}
-
 async fn start_quorum(config: &Config) -> anyhow::Result<Arc<Quorum>> {
     let dir = config.log.dirs.first().context("log.dirs names no folder")?;
     Quorum::start(dir.join(METADATA_LOG), config.node.id).await.context("open the metadata log")
@@ -203,9 +202,14 @@ async fn register(config: &Config, quorum: &Quorum, bound: &[BoundListener]) -> 
     Ok(())
 }
 
-async fn start_plugins(config: &Config, metrics: &Metrics) -> anyhow::Result<Arc<PluginHost>> {
-    let dir = config.log.dirs.first().context("log.dirs names no folder")?;
-    Ok(PluginHost::start(&config.plugin, SHIPPED, dir.join(PLUGIN_CACHE), metrics).await?)
+async fn start_plugins(
+    config: &Config,
+    quorum: &Quorum,
+    metrics: &Metrics,
+) -> anyhow::Result<Arc<PluginHost>> {
+    let cache = config.log.dirs.first().context("log.dirs names no folder")?.join(PLUGIN_CACHE);
+    let uses = plugin_uses::of(config, &quorum.image());
+    Ok(PluginHost::start(&config.plugin, SHIPPED, uses, cache, metrics).await?)
 }
 
 async fn join(tasks: Vec<JoinHandle<()>>) {

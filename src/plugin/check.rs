@@ -123,7 +123,7 @@ fn request(path: &Path, bytes: Bytes, manifest: Manifest) -> LoadRequest {
         bytes,
         source: PluginSource::File,
         manifest,
-        running: None,
+        demand: None,
         memory: MemoryGauge::default(),
     }
 }

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     Assignor, HookKind, Partitioner, PluginStatus, Transform, directory::Changes,
     engine::PluginEngine, guests::Guests, limits::Limits, load::Loader, metrics::PluginMetrics,
-    registry::Registry, watch::Keeper,
+    registry::Registry, uses::PluginUses, watch::Keeper,
 };
 use crate::{
     base::PluginName,
@@ -24,11 +24,15 @@ pub struct Embedded {
     pub wasm: &'static [u8],
 }
 
-/// Why the room could not start. A bad plugin is never a reason.
+/// What the room cannot do. A bad plugin is never a reason not to start.
 #[derive(Debug, thiserror::Error)]
 pub enum PluginError {
     #[error("start the plugin engine: {0}")]
     Engine(String),
+    #[error("there is no plugin {0}")]
+    Unknown(PluginName),
+    #[error("{0} has no earlier version")]
+    NoEarlierVersion(PluginName),
 }
 
 /// All plugins of a node.
@@ -40,16 +44,18 @@ pub struct PluginHost {
 }
 
 impl PluginHost {
-    /// Loads the embedded plugins and the folder's (each failure is a status, not an error), and begins to watch.
+    /// Loads the embedded plugins and the folder's (each failure is a status, not an error), and begins to watch. `uses`
+    /// are those of topics and groups so far.
     pub async fn start(
         config: &PluginConfig,
         embedded: &[Embedded],
+        uses: PluginUses,
         cache_dir: PathBuf,
         metrics: &Metrics,
     ) -> Result<Arc<Self>, PluginError> {
         let threads = threads(config);
         let engine = engine(threads, config.memory_max_bytes, &cache_dir)?;
-        let registry = Arc::new(Registry::new(PluginMetrics::new(metrics)));
+        let registry = Arc::new(Registry::new(PluginMetrics::new(metrics), uses));
         let failed = |error: std::io::Error| PluginError::Engine(error.to_string());
         let guests = Arc::new(Guests::start(engine.clone(), threads).map_err(failed)?);
         let loader = Loader::start(engine).map_err(failed)?;
@@ -99,11 +105,16 @@ impl PluginHost {
     ///
     /// # Errors
     ///
-    /// A text for the operator: an unknown name, or no earlier version.
-    pub fn rollback(&self, name: &PluginName) -> Result<PluginStatus, String> {
+    /// [`PluginError::Unknown`] and [`PluginError::NoEarlierVersion`].
+    pub fn rollback(&self, name: &PluginName) -> Result<PluginStatus, PluginError> {
         let status = self.registry.rollback(name)?;
         self.guests.sweep();
         Ok(status)
+    }
+
+    /// Takes over which names topics and groups use now.
+    pub fn set_uses(&self, uses: PluginUses) {
+        self.registry.set_uses(uses);
     }
 
     /// Counts loads, good and bad, and unloads; changes after each.
@@ -166,6 +177,8 @@ fn keeper(
         loader,
         on_change: Box::new(move || guests.sweep()),
         changes: Changes::default(),
+        strays: Changes::default(),
+        folder_error: None,
         late_loads: BTreeMap::new(),
     }
 }

@@ -28,6 +28,7 @@ mod state_cache;
 mod status;
 #[cfg(test)]
 mod tests;
+mod uses;
 mod watch;
 
 pub use check::{CheckReport, ProbeReport, check};
@@ -35,3 +36,4 @@ pub use hook::{Assignor, Partitioner, Transform};
 pub use host::{Embedded, PluginError, PluginHost};
 pub use shipped::SHIPPED;
 pub use status::{HookKind, PluginSource, PluginState, PluginStatus};
+pub use uses::PluginUses;

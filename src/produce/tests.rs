@@ -231,7 +231,8 @@ fn every_record_is_in_its_target_once_and_in_order_whenever_the_node_is_killed()
     let plugins =
         crate::config::PluginConfig { dir: cache.path().join("none"), ..Config::default().plugin };
     let metrics = Metrics::default();
-    let host = PluginHost::start(&plugins, &[], cache.path().to_owned(), &metrics);
+    let uses = crate::plugin::PluginUses::default();
+    let host = PluginHost::start(&plugins, &[], uses, cache.path().to_owned(), &metrics);
     let host = runtime.block_on(host).unwrap();
     let config = ProptestConfig { cases: 48, failure_persistence: None, ..Default::default() };
     let mut runner = proptest::test_runner::TestRunner::new(config);
