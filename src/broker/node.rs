@@ -82,8 +82,7 @@ impl Node {
             produce: produce.clone(),
             published,
         };
-        let mut background =
-            vec![tokio::spawn(publisher.run(quorum.watch(), stop_rooms.clone()))];
+        let mut background = vec![tokio::spawn(publisher.run(quorum.watch(), stop_rooms.clone()))];
         let published = Published::new(versions);
         published.reached(quorum.image().version, Duration::from_mins(10)).await;
         produce.resume();

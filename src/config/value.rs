@@ -2,7 +2,7 @@
 
 use std::{fmt::Display, path::PathBuf, str::FromStr};
 
-use super::Listener;
+use super::{Listener, address::host_and_port};
 use crate::base::BrokerId;
 
 /// A type that a setting can have.
@@ -101,12 +101,11 @@ impl Value for Listener {
     fn read(text: &str) -> Result<Self, String> {
         let wanted = || format!("`{text}` is not NAME://HOST:PORT");
         let (name, address) = text.split_once("://").ok_or_else(wanted)?;
-        let (host, port) = address.rsplit_once(':').ok_or_else(wanted)?;
-        let port = port.parse().map_err(|_| wanted())?;
         if name.is_empty() {
             return Err(wanted());
         }
-        let host = host.trim_start_matches('[').trim_end_matches(']');
+        let (host, port) =
+            host_and_port(address).map_err(|reason| format!("{}: {reason}", wanted()))?;
         Ok(Self { name: name.to_ascii_uppercase(), host: host.into(), port })
     }
 

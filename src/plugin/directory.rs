@@ -191,11 +191,7 @@ fn name_of(stem: &OsStr) -> Result<PluginName, &'static str> {
 
 impl FileId {
     fn of(metadata: &Metadata) -> Self {
-        Self {
-            bytes: metadata.len(),
-            modified: metadata.modified().ok(),
-            place: place(metadata),
-        }
+        Self { bytes: metadata.len(), modified: metadata.modified().ok(), place: place(metadata) }
     }
 }
 
@@ -340,7 +336,9 @@ mod tests {
     #[test]
     fn only_plain_names_at_the_top_level_count() {
         let dir = tempfile::tempdir().expect("folder");
-        for name in ["a.wasm", "a.toml", ".hidden.wasm", "b.wasm.part", "c d.wasm", "e.txt", "g.WASM"] {
+        for name in
+            ["a.wasm", "a.toml", ".hidden.wasm", "b.wasm.part", "c d.wasm", "e.txt", "g.WASM"]
+        {
             fs::write(dir.path().join(name), b"x").expect("write");
         }
         fs::create_dir_all(dir.path().join("sub.wasm")).expect("folder");

@@ -7,7 +7,7 @@ use tokio::{sync::watch, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Assignor, HookKind, Partitioner, PluginStatus, Transform, directory::Changes,
+    Assignor, HookKind, Partitioner, PluginStatus, Transform, cache, directory::Changes,
     engine::PluginEngine, guests::Guests, limits::Limits, load::Loader, metrics::PluginMetrics,
     registry::Registry, uses::PluginUses, watch::Keeper,
 };
@@ -54,7 +54,9 @@ impl PluginHost {
         metrics: &Metrics,
     ) -> Result<Arc<Self>, PluginError> {
         let threads = threads(config);
-        let engine = engine(threads, config.memory_max_bytes, &cache_dir)?;
+        let engine = PluginEngine::new(threads, config.memory_max_bytes, cache::open(&cache_dir))
+            .map_err(PluginError::Engine)?;
+        let engine = Arc::new(engine);
         let registry = Arc::new(Registry::new(PluginMetrics::new(metrics), uses));
         let failed = |error: std::io::Error| PluginError::Engine(error.to_string());
         let guests = Arc::new(Guests::start(engine.clone(), threads).map_err(failed)?);
@@ -143,21 +145,6 @@ fn threads(config: &PluginConfig) -> usize {
         0 => std::thread::available_parallelism().map_or(2, usize::from).max(2),
         threads => threads,
     }
-}
-
-/// Without a usable cache folder plugins still load, only slower.
-fn engine(
-    threads: usize,
-    memory_max_bytes: usize,
-    cache_dir: &std::path::Path,
-) -> Result<Arc<PluginEngine>, PluginError> {
-    PluginEngine::new(threads, memory_max_bytes, Some(cache_dir))
-        .or_else(|error| {
-            tracing::warn!(error, "plugins are compiled at each start: their cache cannot be used");
-            PluginEngine::new(threads, memory_max_bytes, None)
-        })
-        .map(Arc::new)
-        .map_err(PluginError::Engine)
 }
 
 fn keeper(

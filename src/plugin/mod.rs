@@ -4,6 +4,7 @@
 //! instance on one of this room's own threads, reused, dropped after any error). `README.md` here tells the rest.
 
 mod bindings;
+mod cache;
 mod check;
 mod compile;
 mod convert;

@@ -15,12 +15,12 @@ use tokio::sync::watch;
 
 use super::{
     failure::{CallFailure, LoadError},
+    host::PluginError,
     load::Loaded,
     manifest::OnFailure,
     metrics::{PluginMetrics, SlotMetrics},
     quarantine::{Admission, FAILURES_MAX, Quarantine},
     state_cache::StateCache,
-    host::PluginError,
     status::{HookKind, PluginSource, PluginState, PluginStatus},
     uses::{Demand, PluginUses},
 };

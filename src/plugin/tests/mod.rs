@@ -58,11 +58,7 @@ impl Fixture {
         Self::start_with(embedded, PluginUses::default(), files).await
     }
 
-    async fn start_with(
-        embedded: &[Embedded],
-        uses: PluginUses,
-        files: &[(&str, &[u8])],
-    ) -> Self {
+    async fn start_with(embedded: &[Embedded], uses: PluginUses, files: &[(&str, &[u8])]) -> Self {
         let (dir, cache) =
             (tempfile::tempdir().expect("folder"), tempfile::tempdir().expect("folder"));
         for (name, bytes) in files {

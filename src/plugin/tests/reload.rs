@@ -90,7 +90,8 @@ async fn a_name_in_use_takes_a_file_of_the_hook_that_it_is_used_as_and_no_other(
     let (good, other) = (transform("1.0.0").wasm(), Text::good(HookKind::Partitioner).wasm());
     let files: [(&str, &[u8]); 1] = [("mine.wasm", &other)];
     let fixture = Fixture::start_with(&[], used("mine"), &files).await;
-    let refused = fixture.until("mine", has_error("mine is used by topic logs")).await.expect("shown");
+    let refused =
+        fixture.until("mine", has_error("mine is used by topic logs")).await.expect("shown");
     assert_eq!((refused.state, refused.hook), (PluginState::Failed, None));
     fixture.replace("mine.wasm", &good);
     fixture.until_version("mine", "1.0.0").await;
