@@ -131,7 +131,7 @@ impl Loader {
     }
 
     fn topic_pattern(&mut self, pattern: &str, entry: &Entry) {
-        match topic::validate(&entry.key, &entry.value) {
+        match topic::validate_in_file(&entry.key, &entry.value) {
             Ok(()) => insert(&mut self.config.topic_patterns, pattern, entry),
             Err(reason) => self.problem(entry, reason),
         }

@@ -1,11 +1,9 @@
 //! The table of a node's settings: name, meaning, where its value lives, and its range.
 
-use std::{
-    fmt::Display,
-    ops::{Bound, RangeBounds},
+use super::{
+    Config,
+    value::{Value, read_number},
 };
-
-use super::{Config, value::Value};
 
 /// One setting of the file.
 pub struct Setting {
@@ -49,21 +47,12 @@ macro_rules! setting {
             key: $key,
             doc: $doc,
             read: |config, text| {
-                config.$($field).+ = within(Value::read(text)?, &$range)?;
+                config.$($field).+ = read_number(text, &$range)?;
                 Ok(())
             },
             show: |config| config.$($field).+.show(),
         }
     };
-}
-
-/// Refuses a value outside `range`, and says which end of it was missed.
-fn within<T: PartialOrd + Display>(value: T, range: &impl RangeBounds<T>) -> Result<T, String> {
-    match (range.start_bound(), range.end_bound()) {
-        (Bound::Included(min), _) if value < *min => Err(format!("{value} is below {min}")),
-        (_, Bound::Included(max)) if value > *max => Err(format!("{value} is above {max}")),
-        _ => Ok(value),
-    }
 }
 
 /// What one request may make, as in Kafka; more would be refused when the topic is made.
