@@ -23,6 +23,7 @@ pub use print::print_defaults;
 pub use problem::{Problem, Problems, nearest};
 pub use settings::{SETTINGS, Setting};
 pub use topic::{CleanupPolicy, PartitionerMode, TopicConfig, TopicConfigs, TransformsMode};
+pub(crate) use value::read_number;
 
 use crate::base::{BrokerId, PluginName};
 

@@ -22,13 +22,13 @@ pub(super) trait Value: Sized {
 }
 
 /// A whole number.
-pub(super) trait Number: Copy + Display + FromStr + PartialOrd {
+pub(crate) trait Number: Copy + Display + FromStr + PartialOrd {
     const LEAST: Self;
     const MOST: Self;
 }
 
 /// Reads a number that must lie in `range`; whatever is wrong is told in the same words.
-pub(super) fn read_number<T: Number>(text: &str, range: &impl RangeBounds<T>) -> Result<T, String> {
+pub(crate) fn read_number<T: Number>(text: &str, range: &impl RangeBounds<T>) -> Result<T, String> {
     let min = match range.start_bound() {
         Bound::Included(min) => *min,
         _ => T::LEAST,

@@ -5,6 +5,7 @@ mod acks;
 mod alerts;
 mod api_versions;
 mod assignor;
+mod command_line;
 mod crash;
 mod documents;
 mod hostile_frames;
