@@ -18,6 +18,7 @@ pub mod describe_cluster;
 pub mod describe_configs;
 pub mod describe_groups;
 pub mod error;
+mod error_codes;
 pub mod fetch;
 pub mod find_coordinator;
 mod group_text;

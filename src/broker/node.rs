@@ -102,12 +102,14 @@ impl Node {
             replicas: replicas.clone(),
             plugins: plugins.clone(),
             groups: groups.clone(),
+            metrics: metrics.clone(),
         };
         let alerts = AlertCoordinator::start(alerts, matches);
         let deliveries = DeliveryRooms {
             config: config.clone(),
             replicas: replicas.clone(),
             groups: groups.clone(),
+            metrics: metrics.clone(),
         };
         background.push(tokio::spawn(delivery::run(deliveries, stop_rooms.clone())));
         let rooms = Arc::new(Rooms {
