@@ -74,16 +74,14 @@ impl Node {
         let (intake, matches) = AlertIntake::new();
         let produce =
             Arc::new(Produce::new(&config, replicas.clone(), plugins.clone(), intake, &metrics));
-        let (published, versions) = watch::channel(0);
-        let publisher = Publisher {
+        let to_rooms = Publisher {
             config: config.clone(),
             replicas: replicas.clone(),
             plugins: plugins.clone(),
             produce: produce.clone(),
-            published,
         };
-        let mut background = vec![tokio::spawn(publisher.run(quorum.watch(), stop_rooms.clone()))];
-        let published = Published::new(versions);
+        let (publish, published) = start_publishing(&quorum, to_rooms, &stop_rooms);
+        let mut background = vec![publish];
         published.reached(quorum.image().version, Duration::from_mins(10)).await;
         produce.resume();
 
@@ -104,14 +102,9 @@ impl Node {
             groups: groups.clone(),
             metrics: metrics.clone(),
         };
+        let deliveries = delivery::run(delivery_rooms(&alerts), stop_rooms.clone());
         let alerts = AlertCoordinator::start(alerts, matches);
-        let deliveries = DeliveryRooms {
-            config: config.clone(),
-            replicas: replicas.clone(),
-            groups: groups.clone(),
-            metrics: metrics.clone(),
-        };
-        background.push(tokio::spawn(delivery::run(deliveries, stop_rooms.clone())));
+        background.push(tokio::spawn(deliveries));
         let rooms = Arc::new(Rooms {
             config,
             metrics,
@@ -178,6 +171,26 @@ impl Sockets {
             .collect();
         addresses.push(format!("http://{}", self.http.local_addr()?));
         Ok(addresses)
+    }
+}
+
+/// Takes each metadata image to the rooms; what comes with the task tells how far they are.
+fn start_publishing(
+    quorum: &Quorum,
+    to_rooms: Publisher,
+    stop: &CancellationToken,
+) -> (JoinHandle<()>, Published) {
+    let (reached, versions) = watch::channel(0);
+    let publish = to_rooms.run(quorum.watch(), reached, stop.clone());
+    (tokio::spawn(publish), Published::new(versions))
+}
+
+fn delivery_rooms(it: &AlertRooms) -> DeliveryRooms {
+    DeliveryRooms {
+        config: it.config.clone(),
+        replicas: it.replicas.clone(),
+        groups: it.groups.clone(),
+        metrics: it.metrics.clone(),
     }
 }
 

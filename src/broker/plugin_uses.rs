@@ -27,14 +27,14 @@ pub(super) fn of(config: &Config, image: &MetadataImage) -> PluginUses {
 }
 
 /// Each key belongs to topics or to groups alone, so that both can be looked at alike.
-fn add(uses: &mut PluginUses, configs: &TopicConfigs, user: impl Fn() -> String) {
+fn add(uses: &mut PluginUses, configs: &TopicConfigs, by: impl Fn() -> String) {
     for (key, hook) in [
         (topic::PARTITIONER, HookKind::Partitioner),
         (topic::TRANSFORMS, HookKind::Transform),
         (group::ASSIGNOR, HookKind::Assignor),
     ] {
         for name in configs.get(key).into_iter().flat_map(|it| topic::list(it)) {
-            uses.add(&PluginName::from(name), hook, &user);
+            uses.add(&PluginName::from(name), hook, &by);
         }
     }
 }

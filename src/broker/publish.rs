@@ -17,21 +17,22 @@ pub(super) struct Publisher {
     pub(super) replicas: Arc<ReplicaManager>,
     pub(super) plugins: Arc<PluginHost>,
     pub(super) produce: Arc<Produce>,
-    /// The version that this node acts by.
-    pub(super) published: watch::Sender<u64>,
 }
 
 impl Publisher {
-    /// Applies images until `stop`.
+    /// Applies images until `stop`. `published` then holds the version that this node acts by.
     pub(super) async fn run(
         self,
         mut images: watch::Receiver<Arc<MetadataImage>>,
+        published: watch::Sender<u64>,
         stop: CancellationToken,
     ) {
         loop {
             let image = images.borrow_and_update().clone();
-            if image.version > *self.published.borrow() {
+            if image.version > *published.borrow() {
+                let version = image.version;
                 self.publish(image).await;
+                published.send_replace(version);
             }
             tokio::select! {
                 () = stop.cancelled() => return,
@@ -48,7 +49,6 @@ impl Publisher {
             tracing::error!(version, "applying the metadata image has panicked");
         }
         self.produce.forget_removed();
-        self.published.send_replace(version);
     }
 }
 

@@ -33,7 +33,9 @@ fn list(http: &str, json: bool) -> anyhow::Result<()> {
     }
     let plugins = ask(http)?;
     let mut table = Table::new(["NAME", "HOOK", "VERSION", "SHA-256", "SOURCE", "STATE"]);
-    plugins.iter().for_each(|it| table.row(row(it)));
+    for plugin in &plugins {
+        table.row(row(plugin));
+    }
     let mut lines = table.lines();
     writeln!(out, "{}", lines.next().unwrap_or_default())?;
     for (line, plugin) in lines.zip(&plugins) {

@@ -119,11 +119,9 @@ fn log_dirs(config: &Config) -> Option<String> {
         return Some("needs a folder".into());
     }
     let mut seen = std::collections::BTreeSet::new();
-    let twice =
+    let mut twice =
         |dir: &Path| (!seen.insert(plain(dir))).then(|| format!("names {} twice", dir.display()));
-    dirs.iter()
-        .find_map(|it| no_folder(it))
-        .or_else(|| dirs.iter().map(|it| it.as_path()).find_map(twice))
+    dirs.iter().find_map(|it| no_folder(it)).or_else(|| dirs.iter().find_map(|it| twice(it)))
 }
 
 fn http(config: &Config) -> Option<String> {

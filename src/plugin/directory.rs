@@ -180,7 +180,12 @@ fn role(path: &Path) -> Option<Role> {
     }
 }
 
-fn name_of(stem: &OsStr) -> Result<PluginName, &'static str> {
+/// The name that a file's stem gives a plugin.
+///
+/// # Errors
+///
+/// Why it is none.
+pub(super) fn name_of(stem: &OsStr) -> Result<PluginName, &'static str> {
     let is_plain = |it: u8| it.is_ascii_alphanumeric() || b"-_.".contains(&it);
     match stem.to_str() {
         Some(name) if name.len() > NAME_BYTES_MAX => Err("its name is too long, at most 128 bytes"),

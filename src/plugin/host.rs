@@ -63,6 +63,7 @@ impl PluginHost {
         let loader = Loader::start(engine).map_err(failed)?;
         let mut keeper = keeper(config, embedded, registry.clone(), guests.clone(), loader);
         keeper.load_all().await;
+        registry.warn_of_absent();
         let stop = CancellationToken::new();
         let watcher = tokio::spawn(keeper.run(stop.clone()));
         Ok(Arc::new(Self { registry, guests, stop, watcher: Mutex::new(Some(watcher)) }))

@@ -28,6 +28,7 @@ use crate::base::PluginName;
 
 /// All names.
 pub(super) struct Registry {
+    /// Locked before `uses` by who needs both.
     slots: RwLock<BTreeMap<PluginName, Arc<Slot>>>,
     uses: RwLock<PluginUses>,
     /// Files of the folder that no plugin comes of, each with the reason.
@@ -114,6 +115,20 @@ impl Registry {
         })
     }
 
+    /// Tells of names in use that nothing runs under, after the first loads.
+    pub(super) fn warn_of_absent(&self) {
+        let slots = self.slots.read();
+        let uses = self.uses.read();
+        for name in uses.names().filter(|it| !slots.contains_key(*it)) {
+            let by = uses.user(name).unwrap_or_default();
+            let plugin = name.as_str();
+            tracing::warn!(
+                plugin,
+                "plugin is not there, but {by} uses it: what it decides is refused"
+            );
+        }
+    }
+
     /// Tells once of a file that no plugin comes of, and shows it until it is forgotten.
     pub(super) fn note_stray(&self, file: &str, reason: String) {
         tracing::warn!(file, "a file of the plugin folder is passed over: {reason}");
@@ -163,8 +178,8 @@ impl Registry {
         let mut all: Vec<_> = slots.values().map(|it| it.status()).filter(has_ended).collect();
         let uses = self.uses.read();
         all.extend(uses.names().filter(|it| !slots.contains_key(*it)).map(|name| {
-            let user = uses.user(name).unwrap_or_default();
-            absent(name.as_str(), format!("is used by {user}, but there is no such file"))
+            let by = uses.user(name).unwrap_or_default();
+            absent(name.as_str(), format!("is used by {by}, but there is no such file"))
         }));
         let strays = self.strays.read();
         all.extend(strays.iter().map(|(file, reason)| absent(file, reason.clone())));
@@ -320,7 +335,7 @@ impl Slot {
         if let Some(user) = user {
             tracing::warn!(
                 plugin,
-                "plugin is unloaded: its file is gone, and its on-failure policy answers for it, as for {user}"
+                "plugin is unloaded: its file is gone, and {user} uses it: its on-failure policy answers"
             );
             self.history.lock().load_error = Some(format!("its file is gone, and {user} uses it"));
         } else {

@@ -38,11 +38,11 @@ impl PluginUses {
 
     /// What a name in use asks of its file.
     pub(super) fn demand(&self, name: &PluginName) -> Option<Demand> {
-        let uses = self.0.get(name)?;
+        let hooks = self.0.get(name)?;
         let users: Vec<_> =
-            uses.iter().map(|(hook, user)| format!("{user} as {}", world_name(*hook))).collect();
+            hooks.iter().map(|(hook, user)| format!("{user} as {}", world_name(*hook))).collect();
         Some(Demand {
-            hooks: uses.keys().copied().collect(),
+            hooks: hooks.keys().copied().collect(),
             why: format!(
                 "{name} is used by {}: give this file another name, or take {name} out of the configs first",
                 users.join(" and by ")

@@ -18,12 +18,12 @@ use crate::base::TopicName;
 /// Looks at a manager for as long as it lives.
 pub(super) struct ReplicaCollector(pub(super) Weak<ReplicaManager>);
 
-/// The sums of a topic's partitions here.
+/// Bytes of a topic's partitions here, summed up.
 #[derive(Clone, Copy, Default)]
 struct Sums {
-    size_bytes: u64,
-    produced_bytes: u64,
-    fetched_bytes: u64,
+    size: u64,
+    produced: u64,
+    fetched: u64,
 }
 
 impl fmt::Debug for ReplicaCollector {
@@ -51,16 +51,13 @@ impl Collector for ReplicaCollector {
 fn topics(encoder: &mut DescriptorEncoder<'_>, replicas: &ReplicaManager) -> fmt::Result {
     let sums = sums(replicas);
     let label = |topic: &TopicName| [("topic", topic.to_string())];
-    let sizes =
-        sums.iter().map(|(topic, it)| (label(topic), ConstGauge::new(it.size_bytes as i64)));
+    let sizes = sums.iter().map(|(topic, it)| (label(topic), ConstGauge::new(it.size as i64)));
     let help = "Size of a topic's segments on this node";
     family(encoder, "klamm_topic_size_bytes", help, sizes)?;
-    let produced =
-        sums.iter().map(|(topic, it)| (label(topic), ConstCounter::new(it.produced_bytes)));
+    let produced = sums.iter().map(|(topic, it)| (label(topic), ConstCounter::new(it.produced)));
     let help = "Bytes of record batches that were appended to a topic, since this node started";
     family(encoder, "klamm_topic_produced_bytes", help, produced)?;
-    let fetched =
-        sums.iter().map(|(topic, it)| (label(topic), ConstCounter::new(it.fetched_bytes)));
+    let fetched = sums.iter().map(|(topic, it)| (label(topic), ConstCounter::new(it.fetched)));
     let help =
         "Bytes of record batches that clients were sent from a topic, since this node started";
     family(encoder, "klamm_topic_fetched_bytes", help, fetched)
@@ -70,10 +67,10 @@ fn sums(replicas: &ReplicaManager) -> BTreeMap<TopicName, Sums> {
     let mut sums: BTreeMap<TopicName, Sums> = BTreeMap::new();
     for partition in replicas.partitions() {
         let sum = sums.entry(partition.topic_partition.topic.clone()).or_default();
-        sum.size_bytes += partition.log().size_bytes();
+        sum.size += partition.log().size_bytes();
         let (produced, fetched) = partition.bytes();
-        sum.produced_bytes += produced;
-        sum.fetched_bytes += fetched;
+        sum.produced += produced;
+        sum.fetched += fetched;
     }
     sums
 }

@@ -122,10 +122,8 @@ mod tests {
     use crate::alert::Severity;
 
     fn alert(state: AlertState, count: u64, is_summary: bool) -> AlertRecord {
-        let fingerprint = match is_summary {
-            true => Fingerprint::of_summary("p", "logs"),
-            false => Fingerprint("f".into()),
-        };
+        let own = || Fingerprint("f".into());
+        let fingerprint = if is_summary { Fingerprint::of_summary("p", "logs") } else { own() };
         AlertRecord {
             fingerprint,
             severity: Severity::Error,
