@@ -18,8 +18,8 @@ impl Fingerprint {
     }
 
     /// That of the summary of what a plugin's limit folds, for one topic.
-    pub(super) fn of_summary(found: &Match) -> Self {
-        Self::new(found.plugin.as_str(), found.source.topic.as_str(), "folded", "")
+    pub fn of_summary(plugin: &str, topic: &str) -> Self {
+        Self::new(plugin, topic, "folded", "")
     }
 
     fn new(plugin: &str, topic: &str, kind: &str, own: &str) -> Self {

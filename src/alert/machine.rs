@@ -101,7 +101,7 @@ impl Alerts {
     fn has_counted(&self, own: &Fingerprint, found: &Match) -> bool {
         let counted = |entry: &Entry| entry.record.has_counted(found);
         let own = self.entries.get(own);
-        let folded = || self.entries.get(&Fingerprint::of_summary(found)).is_some_and(counted);
+        let folded = || self.entries.get(&summary_of(found)).is_some_and(counted);
         own.is_some_and(counted) || !own.is_some_and(Entry::is_firing) && folded()
     }
 
@@ -133,7 +133,7 @@ impl Alerts {
 
     /// The plugin's summary alert for the topic, firing.
     fn folded(&mut self, found: &Match, now: TimestampMs) -> Fingerprint {
-        let fingerprint = Fingerprint::of_summary(found);
+        let fingerprint = summary_of(found);
         let entry = self.entries.entry(fingerprint.clone()).or_insert_with(|| {
             let mut record = AlertRecord::new(fingerprint.clone(), found);
             record.title = format!("more alerts of {} than its limit lets through", found.plugin);
@@ -219,6 +219,11 @@ impl Alerts {
         let forgotten = self.entries.iter().filter(|(_, it)| quiet(it)).take(surplus);
         records.extend(forgotten.map(|(fingerprint, _)| (fingerprint.clone(), None)));
     }
+}
+
+/// What a match is folded into.
+fn summary_of(found: &Match) -> Fingerprint {
+    Fingerprint::of_summary(found.plugin.as_str(), found.source.topic.as_str())
 }
 
 /// Whether one more alert may begin to fire; notes it if so.

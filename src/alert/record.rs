@@ -45,6 +45,11 @@ pub struct AlertRecord {
 }
 
 impl AlertRecord {
+    /// Whether it stands for the alerts of a plugin that its rate limit holds back.
+    pub fn is_summary(&self) -> bool {
+        self.fingerprint == Fingerprint::of_summary(&self.plugin, &self.topic)
+    }
+
     /// An alert that counts nothing yet.
     pub(super) fn new(fingerprint: Fingerprint, first: &Match) -> Self {
         Self {

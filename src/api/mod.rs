@@ -20,6 +20,7 @@ pub mod describe_configs;
 pub mod describe_groups;
 mod distinct;
 pub mod error;
+mod error_codes;
 pub mod fetch;
 pub mod find_coordinator;
 mod group_text;

@@ -16,9 +16,11 @@ use prometheus_client::metrics::{
 };
 
 use super::{
-    Answer, Api, Client, CloseReason, Context, Outcome, Rooms, api_versions, begin, served,
+    Answer, Api, Client, CloseReason, Context, Outcome, Rooms, api_versions, begin,
+    error_codes::ErrorCodes, served,
 };
 use crate::{
+    base::ErrorCode,
     telemetry::Metrics,
     wire::{DecodeError, frame, guard, header::RequestHeader},
 };
@@ -52,6 +54,7 @@ impl Requests {
             api: api.name,
             correlation_id: header.correlation_id,
             context: client.context(&header),
+            errors: self.metrics.errors.clone(),
         };
         let begun =
             std::panic::catch_unwind(AssertUnwindSafe(|| begin(&self.rooms, request, frame)))
@@ -84,11 +87,12 @@ pub(super) struct Request {
     api: &'static str,
     correlation_id: i32,
     pub(super) context: Context,
+    errors: Family<ErrorLabels, Counter>,
 }
 
 impl Request {
     /// The outcome of a handler that the connection's next request waits for.
-    pub(super) fn exclusive<R: Encodable>(
+    pub(super) fn exclusive<R: Encodable + ErrorCodes>(
         self,
         response: impl Future<Output = R> + Send + 'static,
     ) -> Outcome {
@@ -96,7 +100,7 @@ impl Request {
     }
 
     /// The outcome of a call that has fixed its place in the order already.
-    pub(super) fn pipelined<R: Encodable>(
+    pub(super) fn pipelined<R: Encodable + ErrorCodes>(
         self,
         response: impl Future<Output = Result<Option<R>, CloseReason>> + Send + 'static,
     ) -> Outcome {
@@ -104,13 +108,26 @@ impl Request {
             match response.await {
                 Ok(Some(response)) => self.answer(&response),
                 Ok(None) => Answer::NoResponse,
-                Err(reason) => Answer::Close(reason),
+                Err(reason) => {
+                    if let CloseReason::Unanswered(code) = reason {
+                        self.count_error(code);
+                    }
+                    Answer::Close(reason)
+                }
             }
         };
         Outcome::Pipelined(answer.boxed())
     }
 
-    fn answer(&self, response: &impl Encodable) -> Answer {
+    fn count_error(&self, code: ErrorCode) {
+        let labels = [("api", self.api.to_owned()), ("error", code.to_string())];
+        self.errors.get_or_create(&labels).inc();
+    }
+
+    fn answer(&self, response: &(impl Encodable + ErrorCodes)) -> Answer {
+        for code in response.error_codes().filter(|it| *it != 0) {
+            self.count_error(ErrorCode::from_code(code));
+        }
         let version = self.context.api_version;
         let header_version = self.api_key.response_header_version(version);
         match frame::encode_response(self.correlation_id, header_version, response, version) {
@@ -123,22 +140,29 @@ impl Request {
 /// Counts requests and how long they take, waiting included; `Fetch` and `JoinGroup` wait on purpose.
 struct RequestMetrics {
     requests: Family<ApiLabel, Counter>,
+    errors: Family<ErrorLabels, Counter>,
     seconds: Family<ApiLabel, Histogram>,
 }
 
 type ApiLabel = [(&'static str, &'static str); 1];
+/// As many as there are APIs and Kafka's codes.
+type ErrorLabels = [(&'static str, String); 2];
 
 impl RequestMetrics {
     fn register(metrics: &Metrics) -> Self {
         let requests = Family::default();
+        let errors = Family::default();
         let seconds = Family::new_with_constructor(request_seconds as fn() -> Histogram);
         metrics.register(|registry| {
             let help = "Requests begun, by API";
             registry.register("klamm_requests", help, requests.clone());
+            let help =
+                "Errors in answers, by API and Kafka's code; one for each partition or other part";
+            registry.register("klamm_request_errors", help, errors.clone());
             let help = "Seconds from a request's arrival to its answer, by API";
             registry.register("klamm_request_seconds", help, seconds.clone());
         });
-        Self { requests, seconds }
+        Self { requests, errors, seconds }
     }
 
     /// Counts a request and wraps what is still to come of it.
@@ -198,7 +222,8 @@ mod tests {
             listener: "PLAINTEXT".into(),
             held: crate::api::context::Held::default(),
         };
-        Request { api_key: ApiKey::Heartbeat, api: "Heartbeat", correlation_id: 5, context }
+        let errors = Family::default();
+        Request { api_key: ApiKey::Heartbeat, api: "Heartbeat", correlation_id: 5, context, errors }
     }
 
     fn finished(outcome: Outcome) -> Answer {

@@ -4,6 +4,7 @@
 
 mod listeners;
 mod node;
+mod plugin_uses;
 mod publish;
 
 use tokio::signal::unix::{SignalKind, signal};

@@ -6,7 +6,10 @@ use anyhow::Context as _;
 use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
-use super::{listeners, publish};
+use super::{
+    listeners, plugin_uses,
+    publish::{self, Publisher},
+};
 use crate::{
     api::{Published, Rooms},
     config::Config,
@@ -66,11 +69,17 @@ impl Node {
         let quorum = start_quorum(&config).await?;
         replicas.claim(&quorum.image().cluster_id)?;
         register(&config, &quorum, &listeners).await?;
-        let plugins = start_plugins(&config, &metrics).await?;
+        let plugins = start_plugins(&config, &quorum, &metrics).await?;
 
         let (intake, matches) = AlertIntake::new();
         let produce = start_produce(&config, &quorum, &replicas, &plugins, intake, &metrics);
-        let (publish, published) = start_publishing(&quorum, &replicas, &produce, &stop_rooms);
+        let to_rooms = Publisher {
+            config: config.clone(),
+            replicas: replicas.clone(),
+            plugins: plugins.clone(),
+            produce: produce.clone(),
+        };
+        let (publish, published) = start_publishing(&quorum, to_rooms, &stop_rooms);
         let mut background = vec![publish];
         published.reached(quorum.image().version, Duration::from_mins(10)).await;
         produce.resume();
@@ -90,14 +99,11 @@ impl Node {
             replicas: replicas.clone(),
             plugins: plugins.clone(),
             groups: groups.clone(),
+            metrics: metrics.clone(),
         };
+        let deliveries = delivery::run(delivery_rooms(&alerts), stop_rooms.clone());
         let alerts = AlertCoordinator::start(alerts, matches);
-        let deliveries = DeliveryRooms {
-            config: config.clone(),
-            replicas: replicas.clone(),
-            groups: groups.clone(),
-        };
-        background.push(tokio::spawn(delivery::run(deliveries, stop_rooms.clone())));
+        background.push(tokio::spawn(deliveries));
         let rooms = Arc::new(Rooms {
             config,
             metrics,
@@ -170,14 +176,21 @@ impl Sockets {
 /// Takes each metadata image to the rooms; what comes with the task tells how far they are.
 fn start_publishing(
     quorum: &Quorum,
-    replicas: &Arc<ReplicaManager>,
-    produce: &Arc<Produce>,
+    to_rooms: Publisher,
     stop: &CancellationToken,
 ) -> (JoinHandle<()>, Published) {
-    let (published, versions) = watch::channel(0);
-    let publish =
-        publish::run(quorum.watch(), replicas.clone(), produce.clone(), published, stop.clone());
+    let (reached, versions) = watch::channel(0);
+    let publish = to_rooms.run(quorum.watch(), reached, stop.clone());
     (tokio::spawn(publish), Published::new(versions))
+}
+
+fn delivery_rooms(it: &AlertRooms) -> DeliveryRooms {
+    DeliveryRooms {
+        config: it.config.clone(),
+        replicas: it.replicas.clone(),
+        groups: it.groups.clone(),
+        metrics: it.metrics.clone(),
+    }
 }
 
 async fn start_quorum(config: &Config) -> anyhow::Result<Arc<Quorum>> {
@@ -214,9 +227,14 @@ async fn register(config: &Config, quorum: &Quorum, bound: &[BoundListener]) -> 
     Ok(())
 }
 
-async fn start_plugins(config: &Config, metrics: &Metrics) -> anyhow::Result<Arc<PluginHost>> {
-    let dir = config.log.dirs.first().context("log.dirs names no folder")?;
-    Ok(PluginHost::start(&config.plugin, SHIPPED, dir.join(PLUGIN_CACHE), metrics).await?)
+async fn start_plugins(
+    config: &Config,
+    quorum: &Quorum,
+    metrics: &Metrics,
+) -> anyhow::Result<Arc<PluginHost>> {
+    let cache = config.log.dirs.first().context("log.dirs names no folder")?.join(PLUGIN_CACHE);
+    let uses = plugin_uses::of(config, &quorum.image());
+    Ok(PluginHost::start(&config.plugin, SHIPPED, uses, cache, metrics).await?)
 }
 
 async fn join(tasks: Vec<JoinHandle<()>>) {

@@ -5,33 +5,50 @@ use std::{sync::Arc, time::Duration};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use super::plugin_uses;
 use crate::{
-    metadata::MetadataImage, produce::Produce, replica::ReplicaManager, telemetry::Metrics,
+    config::Config, metadata::MetadataImage, plugin::PluginHost, produce::Produce,
+    replica::ReplicaManager, telemetry::Metrics,
 };
 
-/// Applies images until `stop`. `published` then holds the version that this node acts by.
-pub(super) async fn run(
-    mut images: watch::Receiver<Arc<MetadataImage>>,
-    replicas: Arc<ReplicaManager>,
-    produce: Arc<Produce>,
-    published: watch::Sender<u64>,
-    stop: CancellationToken,
-) {
-    loop {
-        let image = images.borrow_and_update().clone();
-        if image.version > *published.borrow() {
-            let (version, replicas) = (image.version, replicas.clone());
-            // Opening logs is disk work.
-            if tokio::task::spawn_blocking(move || replicas.apply(&image)).await.is_err() {
-                tracing::error!(version, "applying the metadata image has panicked");
+/// The rooms that act on images.
+pub(super) struct Publisher {
+    pub(super) config: Arc<Config>,
+    pub(super) replicas: Arc<ReplicaManager>,
+    pub(super) plugins: Arc<PluginHost>,
+    pub(super) produce: Arc<Produce>,
+}
+
+impl Publisher {
+    /// Applies images until `stop`. `published` then holds the version that this node acts by.
+    pub(super) async fn run(
+        self,
+        mut images: watch::Receiver<Arc<MetadataImage>>,
+        published: watch::Sender<u64>,
+        stop: CancellationToken,
+    ) {
+        loop {
+            let image = images.borrow_and_update().clone();
+            if image.version > *published.borrow() {
+                let version = image.version;
+                self.publish(image).await;
+                published.send_replace(version);
             }
-            produce.forget_removed();
-            published.send_replace(version);
+            tokio::select! {
+                () = stop.cancelled() => return,
+                changed = images.changed() => if changed.is_err() { return },
+            }
         }
-        tokio::select! {
-            () = stop.cancelled() => return,
-            changed = images.changed() => if changed.is_err() { return },
+    }
+
+    async fn publish(&self, image: Arc<MetadataImage>) {
+        let (version, replicas) = (image.version, self.replicas.clone());
+        self.plugins.set_uses(plugin_uses::of(&self.config, &image));
+        // Opening logs is disk work.
+        if tokio::task::spawn_blocking(move || replicas.apply(&image)).await.is_err() {
+            tracing::error!(version, "applying the metadata image has panicked");
         }
+        self.produce.forget_removed();
     }
 }
 

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::config::read_number;
+
 /// A Kafka-protocol broker that its users extend with sandboxed WebAssembly components.
 #[derive(Debug, Parser)]
 #[command(name = "klamm", version, args_conflicts_with_subcommands = true)]
@@ -22,7 +24,7 @@ pub(super) enum Command {
     /// Makes, lists, describes and alters topics
     #[command(subcommand)]
     Topic(Topic),
-    /// Lists consumer groups and alters their configs
+    /// Lists and describes consumer groups, and alters their configs
     #[command(subcommand)]
     Group(Group),
     /// Sends the lines of standard input to a topic, a record each
@@ -56,15 +58,19 @@ pub(super) struct Serve {
     pub(super) log_format: LogFormat,
 }
 
+/// Where a node without settings serves Kafka's protocol, and HTTP.
+pub(super) const BOOTSTRAP: &str = "127.0.0.1:9092";
+pub(super) const HTTP: &str = "127.0.0.1:9644";
+
 /// Where the broker is.
 #[derive(Debug, Args)]
 pub(super) struct Bootstrap {
-    /// Address of a broker
+    /// Address of a broker, or of several with commas between: the first that answers is asked
     #[arg(
         long,
         short,
         value_name = "HOST:PORT",
-        default_value = "127.0.0.1:9092",
+        default_value = BOOTSTRAP,
         env = "KLAMM_BOOTSTRAP"
     )]
     pub(super) bootstrap: String,
@@ -76,7 +82,7 @@ pub(super) enum Topic {
     Create {
         name: String,
         /// As the broker's num.partitions says, unless given
-        #[arg(long, short)]
+        #[arg(long, short, value_parser = positive)]
         partitions: Option<i32>,
         /// A topic config, such as klamm.transforms=log-alert
         #[arg(long, short, value_name = "KEY=VALUE")]
@@ -108,7 +114,7 @@ pub(super) enum Topic {
         #[arg(long, value_name = "KEY")]
         delete_config: Vec<String>,
         /// Grows the topic to so many partitions
-        #[arg(long, short)]
+        #[arg(long, short, value_parser = positive)]
         partitions: Option<i32>,
         #[command(flatten)]
         at: Bootstrap,
@@ -125,6 +131,15 @@ pub(super) enum Topic {
 pub(super) enum Group {
     /// Lists groups with their states
     List {
+        #[command(flatten)]
+        at: Bootstrap,
+    },
+    /// Shows a group's state, its members, and how far they have read
+    Describe {
+        name: String,
+        /// Admin HTTP address of the node, which tells the version of an assignor plugin
+        #[arg(long, value_name = "HOST:PORT", env = "KLAMM_HTTP")]
+        http: Option<String>,
         #[command(flatten)]
         at: Bootstrap,
     },
@@ -148,8 +163,8 @@ pub(super) struct Produce {
     /// Text between a line's key and its value; without it records have no keys
     #[arg(long, short = 'K', value_name = "TEXT")]
     pub(super) key_separator: Option<String>,
-    /// Sends all records there; else keys decide, and those without one go to the partitions in turns of a thousand
-    #[arg(long, short)]
+    /// Sends all records there; else keys decide, and those without one go to the partitions in turns
+    #[arg(long, short, value_parser = index)]
     pub(super) partition: Option<i32>,
     #[command(flatten)]
     pub(super) at: Bootstrap,
@@ -159,7 +174,7 @@ pub(super) struct Produce {
 pub(super) struct Consume {
     pub(super) topic: String,
     /// One partition alone
-    #[arg(long, short)]
+    #[arg(long, short, value_parser = index)]
     pub(super) partition: Option<i32>,
     /// Only what comes from now on
     #[arg(long)]
@@ -168,7 +183,7 @@ pub(super) struct Consume {
     #[arg(long, short)]
     pub(super) exit: bool,
     /// Ends after so many records
-    #[arg(long, short = 'n', value_name = "COUNT")]
+    #[arg(long, short = 'n', value_name = "COUNT", value_parser = count)]
     pub(super) max_records: Option<u64>,
     /// Prints key and value, separated by this text
     #[arg(long, short = 'K', value_name = "TEXT")]
@@ -185,7 +200,7 @@ pub(super) enum Plugin {
         #[arg(
             long,
             value_name = "HOST:PORT",
-            default_value = "127.0.0.1:9644",
+            default_value = HTTP,
             env = "KLAMM_HTTP"
         )]
         http: String,
@@ -207,4 +222,18 @@ pub(super) struct Config {
     /// Prints every setting with its meaning and default
     #[arg(long, required = true)]
     pub(super) print_defaults: bool,
+}
+
+/// A count of partitions.
+fn positive(text: &str) -> Result<i32, String> {
+    read_number(text, &(1..))
+}
+
+/// The index of a partition.
+fn index(text: &str) -> Result<i32, String> {
+    read_number(text, &(0..))
+}
+
+fn count(text: &str) -> Result<u64, String> {
+    read_number(text, &..)
 }

@@ -1,8 +1,8 @@
 //! A small blocking client for the subcommands: one connection, one request at a time.
 
 use std::{
-    io::{Read, Write},
-    net::TcpStream,
+    io::{self, Read, Write},
+    net::{TcpStream, ToSocketAddrs as _},
     time::Duration,
 };
 
@@ -16,12 +16,16 @@ use kafka_protocol::{
     protocol::{Decodable, Encodable, HeaderVersion, Request, StrBytes},
 };
 
-use crate::base::ErrorCode;
+use crate::{base::ErrorCode, config::nearest};
 
 /// Largest answer that it reads.
 const RESPONSE_BYTES_MAX: usize = 256 * 1024 * 1024;
 /// Longer than any wait that the subcommands ask for.
 const ANSWER_TIMEOUT: Duration = Duration::from_mins(1);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// Looks at a topic that is being made, and the pause between two of them.
+const LOOKS_MAX: usize = 30;
+const LOOK_PAUSE: Duration = Duration::from_millis(100);
 
 /// A connection to a broker.
 pub(super) struct Client {
@@ -30,10 +34,21 @@ pub(super) struct Client {
 }
 
 impl Client {
+    /// To the first address of a list that answers.
     pub(super) fn connect(bootstrap: &str) -> anyhow::Result<Self> {
-        let stream = TcpStream::connect(bootstrap)
-            .with_context(|| format!("connect to the broker at {bootstrap}"))?;
+        let mut failure = io::Error::new(io::ErrorKind::InvalidInput, "no address was given");
+        for address in bootstrap.split(',').map(str::trim).filter(|it| !it.is_empty()) {
+            match connect(address) {
+                Ok(stream) => return Self::over(stream),
+                Err(error) => failure = error,
+            }
+        }
+        Err(failure).with_context(|| format!("connect to the broker at {bootstrap}"))
+    }
+
+    fn over(stream: TcpStream) -> anyhow::Result<Self> {
         stream.set_read_timeout(Some(ANSWER_TIMEOUT))?;
+        stream.set_write_timeout(Some(ANSWER_TIMEOUT))?;
         stream.set_nodelay(true)?;
         Ok(Self { stream, correlation_id: 0 })
     }
@@ -45,7 +60,8 @@ impl Client {
         R::Response: Decodable + HeaderVersion,
     {
         self.correlation_id += 1;
-        self.stream.write_all(&self.frame(version, request)?).context("send the request")?;
+        let frame = self.frame(version, request)?;
+        self.stream.write_all(&frame).map_err(in_words).context("send the request")?;
         let mut answer = self.read_frame().context("read the answer")?;
         let header = ResponseHeader::decode(&mut answer, R::Response::header_version(version))?;
         ensure!(header.correlation_id == self.correlation_id, "the broker answered out of order");
@@ -72,19 +88,48 @@ impl Client {
 
     fn read_frame(&mut self) -> anyhow::Result<Bytes> {
         let mut length = [0; 4];
-        self.stream.read_exact(&mut length)?;
+        self.stream.read_exact(&mut length).map_err(in_words)?;
         let length = usize::try_from(i32::from_be_bytes(length))?;
         ensure!(length <= RESPONSE_BYTES_MAX, "an answer of {length} bytes is too large");
         let mut body = Vec::new();
-        (&mut self.stream).take(length as u64).read_to_end(&mut body)?;
+        (&mut self.stream).take(length as u64).read_to_end(&mut body).map_err(in_words)?;
         ensure!(body.len() == length, "the broker closed the connection");
         Ok(body.into())
     }
 
-    /// Partitions of a topic, sorted; makes it if the broker does so for producers. One that is made this moment is waited for.
-    pub(super) fn partitions(&mut self, topic: &str, create: bool) -> anyhow::Result<Vec<i32>> {
-        let attempts = if create { 50 } else { 20 };
-        for attempt in 1..=attempts {
+    /// Partitions of a topic, sorted; one that is made this moment is waited for.
+    pub(super) fn partitions(&mut self, topic: &str) -> anyhow::Result<Vec<i32>> {
+        match self.look(topic, false, LOOKS_MAX)? {
+            Some(partitions) => Ok(partitions),
+            None => bail!("there is no topic {topic}{}", self.hint(topic)?),
+        }
+    }
+
+    /// As [`Self::partitions`], for a producer: the broker may make the topic. The second part tells whether it did.
+    pub(super) fn partitions_to_produce(
+        &mut self,
+        topic: &str,
+    ) -> anyhow::Result<(Vec<i32>, bool)> {
+        if let Some(partitions) = self.look(topic, false, 1)? {
+            return Ok((partitions, false));
+        }
+        match self.look(topic, true, LOOKS_MAX)? {
+            Some(partitions) => Ok((partitions, true)),
+            None => bail!(
+                "there is no topic {topic}, and the broker does not make it{}",
+                self.hint(topic)?
+            ),
+        }
+    }
+
+    /// `None` for a topic that does not exist, after so many looks.
+    fn look(
+        &mut self,
+        topic: &str,
+        create: bool,
+        looks: usize,
+    ) -> anyhow::Result<Option<Vec<i32>>> {
+        for look in 1..=looks {
             let answer = self.metadata(Some(topic), create)?;
             let Some(found) = answer.topics.first() else {
                 bail!("the broker did not answer for {topic}")
@@ -94,18 +139,26 @@ impl Client {
                     let mut partitions: Vec<i32> =
                         found.partitions.iter().map(|it| it.partition_index).collect();
                     partitions.sort_unstable();
-                    return Ok(partitions);
+                    return Ok(Some(partitions));
                 }
-                // It is being made.
-                ErrorCode::LeaderNotAvailable | ErrorCode::UnknownTopicOrPartition
-                    if attempt < attempts =>
-                {
-                    std::thread::sleep(Duration::from_millis(100));
+                // It is being made, perhaps.
+                ErrorCode::LeaderNotAvailable | ErrorCode::UnknownTopicOrPartition => {
+                    if look < looks {
+                        std::thread::sleep(LOOK_PAUSE);
+                    }
                 }
                 code => bail!("{topic}: {code}"),
             }
         }
-        bail!("{topic} was not made in time")
+        Ok(None)
+    }
+
+    /// What may have been meant by a topic that does not exist, to be put behind a sentence.
+    pub(super) fn hint(&mut self, topic: &str) -> anyhow::Result<String> {
+        let topics = self.metadata(None, false)?.topics;
+        let names = topics.iter().filter_map(|it| it.name.as_ref()).map(|it| it.as_str());
+        let meant = nearest(topic, names.filter(|it| *it != topic));
+        Ok(meant.map(|it| format!("; did you mean {it}?")).unwrap_or_default())
     }
 
     /// All topics, or one.
@@ -121,6 +174,50 @@ impl Client {
         let request =
             MetadataRequest::default().with_topics(topics).with_allow_auto_topic_creation(create);
         self.call(12, &request)
+    }
+}
+
+/// To the first of a host's addresses that takes it.
+pub(super) fn connect(address: &str) -> io::Result<TcpStream> {
+    let mut failure = io::Error::new(io::ErrorKind::NotFound, "the host has no address");
+    for address in address.to_socket_addrs()? {
+        match TcpStream::connect_timeout(&address, CONNECT_TIMEOUT) {
+            Ok(stream) => return Ok(stream),
+            Err(error) => failure = error,
+        }
+    }
+    Err(failure)
+}
+
+/// What the system says of a broker that dies or dawdles, for people.
+fn in_words(error: io::Error) -> io::Error {
+    use io::ErrorKind::{
+        BrokenPipe, ConnectionAborted, ConnectionReset, TimedOut, UnexpectedEof, WouldBlock,
+    };
+    let words = match error.kind() {
+        UnexpectedEof | BrokenPipe | ConnectionReset | ConnectionAborted => {
+            "the broker closed the connection".into()
+        }
+        TimedOut | WouldBlock => format!("nothing for {} s", ANSWER_TIMEOUT.as_secs()),
+        _ => return error,
+    };
+    io::Error::new(error.kind(), words)
+}
+
+/// Text as the protocol's messages have it.
+pub(super) fn text(text: &str) -> StrBytes {
+    StrBytes::from_string(text.to_owned())
+}
+
+/// The partition that was asked for, if there is one of that index.
+pub(super) fn known_partition(topic: &str, partitions: &[i32], index: i32) -> anyhow::Result<i32> {
+    if partitions.contains(&index) {
+        return Ok(index);
+    }
+    match partitions {
+        [] => bail!("{topic} has no partitions"),
+        [only] => bail!("{topic} has no partition {index}, but {only} alone"),
+        [first, .., last] => bail!("{topic} has no partition {index}, but {first} to {last}"),
     }
 }
 

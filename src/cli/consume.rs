@@ -1,34 +1,22 @@
 //! `klamm consume`: prints records, a line each.
 
-use std::{
-    collections::BTreeMap,
-    io::{Write, stdout},
-    time::Duration,
-};
+use std::{collections::BTreeMap, io::Write, time::Duration};
 
 use anyhow::bail;
 use bytes::Bytes;
-use kafka_protocol::{
-    messages::{
-        BrokerId, FetchRequest, ListOffsetsRequest,
-        fetch_request::{FetchPartition, FetchTopic},
-        list_offsets_request::{ListOffsetsPartition, ListOffsetsTopic},
-    },
-    protocol::StrBytes,
+use kafka_protocol::messages::{
+    FetchRequest,
+    fetch_request::{FetchPartition, FetchTopic},
 };
 
 use super::{
     arguments::Consume,
-    client::{Client, check},
+    client::{Client, check, known_partition, text},
+    offsets::{EARLIEST, LATEST, offsets},
+    output::{Output, output},
 };
-use crate::{
-    base::ErrorCode,
-    wire::record_batch::{RecordView, split},
-};
+use crate::wire::record_batch::{RecordView, split};
 
-/// Sentinels of ListOffsets.
-const LATEST: i64 = -1;
-const EARLIEST: i64 = -2;
 /// Most that a batch may expand to.
 const DECOMPRESSED_BYTES_MAX: usize = 64 * 1024 * 1024;
 const FETCH_WAIT_MS: i32 = 500;
@@ -37,11 +25,12 @@ const ATTEMPT_PAUSE: Duration = Duration::from_millis(100);
 
 pub(super) fn run(arguments: &Consume) -> anyhow::Result<()> {
     let mut client = Client::connect(&arguments.at.bootstrap)?;
-    let partitions = match arguments.partition {
-        Some(partition) => vec![partition],
-        None => client.partitions(&arguments.topic, false)?,
-    };
-    let mut consumer = Consumer { arguments, client, positions: BTreeMap::new(), printed: 0 };
+    let mut partitions = client.partitions(&arguments.topic)?;
+    if let Some(index) = arguments.partition {
+        partitions = vec![known_partition(&arguments.topic, &partitions, index)?];
+    }
+    let (positions, out) = (BTreeMap::new(), output());
+    let mut consumer = Consumer { arguments, client, positions, out, printed: 0 };
     let start = if arguments.new { LATEST } else { EARLIEST };
     consumer.positions = consumer.offsets(&partitions, start)?;
     let ends = if arguments.exit { Some(consumer.offsets(&partitions, LATEST)?) } else { None };
@@ -56,14 +45,11 @@ struct Consumer<'a> {
     client: Client,
     /// The next offset of each partition.
     positions: BTreeMap<i32, i64>,
+    out: Output,
     printed: u64,
 }
 
 impl Consumer<'_> {
-    fn topic(&self) -> StrBytes {
-        StrBytes::from_string(self.arguments.topic.clone())
-    }
-
     fn is_done(&self, ends: Option<&BTreeMap<i32, i64>>) -> bool {
         let enough = self.arguments.max_records.is_some_and(|max| self.printed >= max);
         let at_end = |ends: &BTreeMap<i32, i64>| {
@@ -80,40 +66,16 @@ impl Consumer<'_> {
         partitions: &[i32],
         timestamp: i64,
     ) -> anyhow::Result<BTreeMap<i32, i64>> {
+        let topic = &self.arguments.topic;
         for _ in 0..OPENING_ATTEMPTS_MAX {
-            if let Some(offsets) = self.offsets_if_open(partitions, timestamp)? {
-                return Ok(offsets);
+            let asked = partitions.iter().map(|&it| (topic.clone(), it));
+            let found = offsets(&mut self.client, asked, timestamp)?;
+            if found.len() == partitions.len() {
+                return Ok(found.into_iter().map(|((_, index), offset)| (index, offset)).collect());
             }
             std::thread::sleep(ATTEMPT_PAUSE);
         }
-        bail!("{}: its partitions are not open", self.arguments.topic)
-    }
-
-    fn offsets_if_open(
-        &mut self,
-        partitions: &[i32],
-        timestamp: i64,
-    ) -> anyhow::Result<Option<BTreeMap<i32, i64>>> {
-        let asked = partitions.iter().map(|&partition| {
-            ListOffsetsPartition::default()
-                .with_partition_index(partition)
-                .with_timestamp(timestamp)
-        });
-        let topic = ListOffsetsTopic::default()
-            .with_name(self.topic().into())
-            .with_partitions(asked.collect());
-        let request =
-            ListOffsetsRequest::default().with_replica_id(BrokerId(-1)).with_topics(vec![topic]);
-        let mut offsets = BTreeMap::new();
-        for it in self.client.call(5, &request)?.topics.iter().flat_map(|it| &it.partitions) {
-            if ErrorCode::from_code(it.error_code) == ErrorCode::UnknownTopicOrPartition {
-                return Ok(None);
-            }
-            let what = format!("{}-{}", self.arguments.topic, it.partition_index);
-            check(&what, it.error_code, None)?;
-            offsets.insert(it.partition_index, it.offset);
-        }
-        Ok(Some(offsets))
+        bail!("{topic}: its partitions are not open")
     }
 
     fn fetch(&mut self) -> anyhow::Result<()> {
@@ -123,8 +85,9 @@ impl Consumer<'_> {
                 .with_fetch_offset(offset)
                 .with_partition_max_bytes(1024 * 1024)
         });
-        let topic =
-            FetchTopic::default().with_topic(self.topic().into()).with_partitions(asked.collect());
+        let topic = FetchTopic::default()
+            .with_topic(text(&self.arguments.topic).into())
+            .with_partitions(asked.collect());
         let request = FetchRequest::default()
             .with_max_wait_ms(FETCH_WAIT_MS)
             .with_min_bytes(1)
@@ -140,14 +103,13 @@ impl Consumer<'_> {
     }
 
     fn print(&mut self, partition: i32, records: Bytes) -> anyhow::Result<()> {
-        let mut out = stdout().lock();
         for batch in split(records)? {
             let from = self.positions.get(&partition).copied().unwrap_or(0);
             if !batch.header.attributes.is_control() {
                 for record in batch.decode(DECOMPRESSED_BYTES_MAX)?.records() {
                     let offset = batch.header.base_offset.0 + i64::from(record.offset_delta());
                     if offset >= from && self.may_print() {
-                        self.print_record(&mut out, record)?;
+                        self.print_record(record)?;
                     }
                 }
             }
@@ -157,14 +119,15 @@ impl Consumer<'_> {
             }
             self.positions.insert(partition, next);
         }
-        Ok(out.flush()?)
+        Ok(self.out.flush()?)
     }
 
     fn may_print(&self) -> bool {
         self.arguments.max_records.is_none_or(|max| self.printed < max)
     }
 
-    fn print_record(&mut self, out: &mut impl Write, record: RecordView<'_>) -> anyhow::Result<()> {
+    fn print_record(&mut self, record: RecordView<'_>) -> anyhow::Result<()> {
+        let out = &mut self.out;
         if let Some(separator) = &self.arguments.key_separator {
             out.write_all(record.key().unwrap_or_default())?;
             out.write_all(separator.as_bytes())?;

@@ -3,19 +3,28 @@
 mod arguments;
 mod client;
 mod config;
+mod configs;
 mod consume;
 mod group;
+mod group_description;
+mod lines;
+mod offsets;
+mod output;
 mod plugin;
 mod produce;
 mod records;
 mod serve;
+mod table;
 mod topic;
 
 use std::process::ExitCode;
 
 use clap::Parser as _;
 
-use self::arguments::{Arguments, Command};
+use self::{
+    arguments::{Arguments, Command},
+    output::{is_output_closed, tell},
+};
 
 /// Exit status of bad arguments or a bad configuration; a failure at run time is 1.
 const BAD_CONFIGURATION: u8 = 2;
@@ -39,15 +48,10 @@ fn finish(result: anyhow::Result<()>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         // Whoever reads our output has had enough, as `head` does.
-        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) if is_output_closed(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("klamm: {error:#}");
+            tell(format_args!("klamm: {error:#}"));
             ExitCode::FAILURE
         }
     }
-}
-
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    let io = error.downcast_ref::<std::io::Error>();
-    io.is_some_and(|it| it.kind() == std::io::ErrorKind::BrokenPipe)
 }

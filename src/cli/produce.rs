@@ -1,19 +1,21 @@
 //! `klamm produce`: a record for each line of standard input.
 
-use std::{collections::BTreeMap, io::stdin};
+use std::{
+    collections::BTreeMap,
+    io::{Read, stdin},
+};
 
 use anyhow::Context as _;
-use kafka_protocol::{
-    messages::{
-        ProduceRequest,
-        produce_request::{PartitionProduceData, TopicProduceData},
-    },
-    protocol::StrBytes,
+use kafka_protocol::messages::{
+    ProduceRequest,
+    produce_request::{PartitionProduceData, TopicProduceData},
 };
 
 use super::{
     arguments::Produce,
-    client::{Client, check},
+    client::{Client, check, known_partition, text},
+    lines::Lines,
+    output::tell,
     records::partition_of,
 };
 use crate::{
@@ -21,48 +23,40 @@ use crate::{
     wire::record_batch::{BatchBuilder, Compression, RecordParts},
 };
 
-/// Lines and bytes that go out together.
-const BATCH_RECORDS_MAX: usize = 1_000;
-const BATCH_BYTES_MAX: usize = 512 * 1024;
-
-/// Lines of one partition, keys apart.
-type Lines = Vec<(Option<Vec<u8>>, Vec<u8>)>;
+/// Records of one partition.
+type KeyValues = Vec<(Option<Vec<u8>>, Vec<u8>)>;
 
 pub(super) fn run(arguments: &Produce) -> anyhow::Result<()> {
     let mut client = Client::connect(&arguments.at.bootstrap)?;
-    let partitions = client.partitions(&arguments.topic, true)?;
+    let partitions = partitions(&mut client, arguments)?;
     let mut producer = Producer { arguments, client, partitions, turn: 0, sent: 0 };
-    let mut lines = stdin().lock();
-    loop {
-        let batch = read_lines(&mut lines)?;
-        if batch.is_empty() {
-            break;
-        }
-        producer.send(batch)?;
-    }
-    eprintln!("{} records sent to {}", producer.sent, arguments.topic);
-    Ok(())
+    let mut lines = Lines::new(stdin().lock());
+    let ended = producer.send_all(&mut lines);
+    tell(format_args!("{} records sent to {}", producer.sent, arguments.topic));
+    ended
 }
 
-fn read_lines(input: &mut impl std::io::BufRead) -> anyhow::Result<Vec<Vec<u8>>> {
-    let (mut lines, mut bytes) = (Vec::new(), 0);
-    while lines.len() < BATCH_RECORDS_MAX && bytes < BATCH_BYTES_MAX {
-        let mut line = Vec::new();
-        if input.read_until(b'\n', &mut line)? == 0 {
-            break;
-        }
-        if line.last() == Some(&b'\n') {
-            line.pop();
-        }
-        bytes += line.len();
-        lines.push(line);
+/// Those that records may go to. A topic that was made for them may be a slip of the finger, so it is told of.
+fn partitions(client: &mut Client, arguments: &Produce) -> anyhow::Result<Vec<i32>> {
+    let topic = &arguments.topic;
+    let (partitions, is_new) = client.partitions_to_produce(topic)?;
+    if is_new {
+        let hint = client.hint(topic)?;
+        let count = partitions.len();
+        tell(format_args!(
+            "made the topic {topic}, which did not exist; partitions: {count}{hint}"
+        ));
     }
-    Ok(lines)
+    match arguments.partition {
+        Some(index) => Ok(vec![known_partition(topic, &partitions, index)?]),
+        None => Ok(partitions),
+    }
 }
 
 struct Producer<'a> {
     arguments: &'a Produce,
     client: Client,
+    /// Those that records may go to.
     partitions: Vec<i32>,
     /// Whose turn it is among the partitions, for records without a key.
     turn: usize,
@@ -70,9 +64,20 @@ struct Producer<'a> {
 }
 
 impl Producer<'_> {
+    fn send_all(&mut self, lines: &mut Lines<impl Read>) -> anyhow::Result<()> {
+        loop {
+            let first = lines.count + 1;
+            let batch = lines.batch()?;
+            if batch.is_empty() {
+                return Ok(());
+            }
+            self.send(batch).with_context(|| format!("send lines {first} to {}", lines.count))?;
+        }
+    }
+
     fn send(&mut self, lines: Vec<Vec<u8>>) -> anyhow::Result<()> {
         let count = lines.len();
-        let mut by_partition: BTreeMap<i32, Lines> = BTreeMap::new();
+        let mut by_partition: BTreeMap<i32, KeyValues> = BTreeMap::new();
         for line in lines {
             let (key, value) = self.key_and_value(line);
             let partition = self.partition(key.as_deref())?;
@@ -84,7 +89,7 @@ impl Producer<'_> {
             Some(PartitionProduceData::default().with_index(partition).with_records(Some(records)))
         });
         let topic = TopicProduceData::default()
-            .with_name(StrBytes::from_string(self.arguments.topic.clone()).into())
+            .with_name(text(&self.arguments.topic).into())
             .with_partition_data(data.collect());
         let request = ProduceRequest::default()
             .with_acks(-1)
@@ -112,18 +117,15 @@ impl Producer<'_> {
     }
 
     fn partition(&self, key: Option<&[u8]>) -> anyhow::Result<i32> {
-        if let Some(partition) = self.arguments.partition {
-            return Ok(partition);
-        }
         let count = self.partitions.len();
         let index = key.map_or_else(|| self.turn % count.max(1), |key| partition_of(key, count));
         self.partitions.get(index).copied().context("the topic has no partitions")
     }
 }
 
-fn batch(lines: &Lines) -> Option<crate::wire::record_batch::Batch> {
+fn batch(records: &KeyValues) -> Option<crate::wire::record_batch::Batch> {
     let mut builder = BatchBuilder::new(telemetry::now(), Compression::None);
-    for (delta, (key, value)) in lines.iter().enumerate() {
+    for (delta, (key, value)) in records.iter().enumerate() {
         builder.push(&RecordParts {
             offset_delta: delta as i32,
             timestamp_delta: 0,

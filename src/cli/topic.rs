@@ -1,33 +1,21 @@
 //! `klamm topic`: makes, lists, describes, alters and deletes topics.
 
-use std::io::{Write as _, stdout};
+use std::io::Write as _;
 
 use anyhow::Context as _;
-use kafka_protocol::{
-    messages::{
-        CreatePartitionsRequest, CreateTopicsRequest, DeleteTopicsRequest, DescribeConfigsRequest,
-        IncrementalAlterConfigsRequest,
-        create_partitions_request::CreatePartitionsTopic,
-        create_topics_request::{CreatableTopic, CreatableTopicConfig},
-        describe_configs_request::DescribeConfigsResource,
-        incremental_alter_configs_request::{AlterConfigsResource, AlterableConfig},
-    },
-    protocol::StrBytes,
+use kafka_protocol::messages::{
+    CreatePartitionsRequest, CreateTopicsRequest, DeleteTopicsRequest,
+    create_partitions_request::CreatePartitionsTopic,
+    create_topics_request::{CreatableTopic, CreatableTopicConfig},
 };
 
 use super::{
     arguments::Topic,
-    client::{Client, check, key_value},
+    client::{Client, check, key_value, text},
+    configs::{self, TOPIC},
+    output::{output, print},
 };
 
-/// Resource types of configs.
-pub(super) const TOPIC: i8 = 2;
-pub(super) const GROUP: i8 = 32;
-/// Operations of IncrementalAlterConfigs (KIP-339).
-const SET: i8 = 0;
-const DELETE: i8 = 1;
-/// A config's source when it is not set anywhere.
-const DEFAULT_CONFIG: i8 = 5;
 const TIMEOUT_MS: i32 = 30_000;
 
 pub(super) fn run(command: Topic) -> anyhow::Result<()> {
@@ -42,7 +30,7 @@ pub(super) fn run(command: Topic) -> anyhow::Result<()> {
             if let Some(count) = partitions {
                 grow(client, &name, count)?;
             }
-            alter_configs(client, TOPIC, &name, &config, &delete_config)
+            configs::alter(client, TOPIC, &name, &config, &delete_config)
         }
         Topic::Delete { name, at } => delete(&mut Client::connect(&at.bootstrap)?, &name),
     }
@@ -67,7 +55,7 @@ fn create(
         CreateTopicsRequest::default().with_topics(vec![topic]).with_timeout_ms(TIMEOUT_MS);
     for topic in client.call(7, &request)?.topics {
         check(name, topic.error_code, topic.error_message.as_ref())?;
-        writeln!(stdout(), "{name}: partitions: {}", topic.num_partitions)?;
+        print(format_args!("{name}: partitions: {}", topic.num_partitions))?;
     }
     Ok(())
 }
@@ -81,17 +69,18 @@ fn list(client: &mut Client, all: bool) -> anyhow::Result<()> {
         .filter_map(|it| it.name.map(|name| name.to_string()))
         .collect();
     names.sort_unstable();
+    let mut out = output();
     for name in names {
-        writeln!(stdout(), "{name}")?;
+        writeln!(out, "{name}")?;
     }
-    Ok(())
+    Ok(out.flush()?)
 }
 
 fn describe(client: &mut Client, name: &str) -> anyhow::Result<()> {
     let answer = client.metadata(Some(name), false)?;
     let topic = answer.topics.first().context("the broker did not answer for the topic")?;
     check(name, topic.error_code, None)?;
-    let mut out = stdout();
+    let mut out = output();
     writeln!(out, "{name} {}", topic.topic_id)?;
     for partition in &topic.partitions {
         let replicas: Vec<i32> = partition.replica_nodes.iter().map(|it| it.0).collect();
@@ -102,24 +91,10 @@ fn describe(client: &mut Client, name: &str) -> anyhow::Result<()> {
             partition.partition_index, partition.leader_id.0, partition.leader_epoch
         )?;
     }
-    for (key, value) in configs(client, name)? {
-        writeln!(out, "  {key}={value}")?;
+    for it in configs::describe(client, TOPIC, name)?.iter().filter(|it| !it.is_default) {
+        writeln!(out, "  {}={}", it.name, it.value)?;
     }
-    Ok(())
-}
-
-/// The configs that are not at Kafka's default.
-fn configs(client: &mut Client, name: &str) -> anyhow::Result<Vec<(String, String)>> {
-    let resource =
-        DescribeConfigsResource::default().with_resource_type(TOPIC).with_resource_name(text(name));
-    let request = DescribeConfigsRequest::default().with_resources(vec![resource]);
-    let mut found = Vec::new();
-    for result in client.call(4, &request)?.results {
-        check(name, result.error_code, result.error_message.as_ref())?;
-        let set = result.configs.into_iter().filter(|it| it.config_source != DEFAULT_CONFIG);
-        found.extend(set.map(|it| (it.name.to_string(), it.value.unwrap_or_default().to_string())));
-    }
-    Ok(found)
+    Ok(out.flush()?)
 }
 
 fn grow(client: &mut Client, name: &str, count: i32) -> anyhow::Result<()> {
@@ -128,45 +103,7 @@ fn grow(client: &mut Client, name: &str, count: i32) -> anyhow::Result<()> {
         CreatePartitionsRequest::default().with_topics(vec![topic]).with_timeout_ms(TIMEOUT_MS);
     for result in client.call(3, &request)?.results {
         check(name, result.error_code, result.error_message.as_ref())?;
-        writeln!(stdout(), "{name}: partitions: {count}")?;
-    }
-    Ok(())
-}
-
-/// Sets and removes configs of a topic or group, in one request.
-pub(super) fn alter_configs(
-    client: &mut Client,
-    resource_type: i8,
-    name: &str,
-    sets: &[String],
-    deletes: &[String],
-) -> anyhow::Result<()> {
-    if sets.is_empty() && deletes.is_empty() {
-        return Ok(());
-    }
-    let mut configs = Vec::new();
-    for set in sets {
-        let (key, value) = key_value(set)?;
-        configs.push(
-            AlterableConfig::default()
-                .with_name(key)
-                .with_value(Some(value))
-                .with_config_operation(SET),
-        );
-    }
-    configs.extend(
-        deletes.iter().map(|key| {
-            AlterableConfig::default().with_name(text(key)).with_config_operation(DELETE)
-        }),
-    );
-    let resource = AlterConfigsResource::default()
-        .with_resource_type(resource_type)
-        .with_resource_name(text(name))
-        .with_configs(configs);
-    let request = IncrementalAlterConfigsRequest::default().with_resources(vec![resource]);
-    for response in client.call(1, &request)?.responses {
-        check(name, response.error_code, response.error_message.as_ref())?;
-        writeln!(stdout(), "{name}: altered")?;
+        print(format_args!("{name}: partitions: {count}"))?;
     }
     Ok(())
 }
@@ -177,11 +114,7 @@ fn delete(client: &mut Client, name: &str) -> anyhow::Result<()> {
         .with_timeout_ms(TIMEOUT_MS);
     for response in client.call(5, &request)?.responses {
         check(name, response.error_code, response.error_message.as_ref())?;
-        writeln!(stdout(), "{name}: deleted")?;
+        print(format_args!("{name}: deleted"))?;
     }
     Ok(())
-}
-
-fn text(text: &str) -> StrBytes {
-    StrBytes::from_string(text.to_owned())
 }

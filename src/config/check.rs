@@ -1,6 +1,12 @@
 //! Settings that are good alone and contradict each other, or ask for what is not built yet.
 
-use super::{Config, Listener};
+use std::path::Path;
+
+use super::{
+    Config, Listener,
+    address::{clash, host_and_port, is_wildcard},
+    places::{no_folder, plain},
+};
 
 /// Each contradiction with the key that it is told under.
 pub(super) fn contradictions(config: &Config) -> Vec<(&'static str, String)> {
@@ -9,10 +15,12 @@ pub(super) fn contradictions(config: &Config) -> Vec<(&'static str, String)> {
     found.extend(roles(config).map(|it| ("process.roles", it)));
     found.extend(voters(config).map(|it| ("controller.quorum.voters", it)));
     found.extend(listeners(config).map(|it| ("listeners", it)));
+    found.extend(protocols(config).map(|it| ("listener.security.protocol.map", it)));
     found.extend(advertised(config).map(|it| ("advertised.listeners", it)));
     found.extend(inter_broker(config).map(|it| ("inter.broker.listener.name", it)));
     found.extend(log_dirs(config).map(|it| ("log.dirs", it)));
     found.extend(http(config).map(|it| ("klamm.http.listen", it)));
+    found.extend(no_folder(&config.plugin.dir).map(|it| ("klamm.plugin.dir", it)));
     found.extend(replication(config).map(|it| ("default.replication.factor", it)));
     if config.node.id.0 < 0 {
         found.push(("node.id", "must be 0 or more".into()));
@@ -37,10 +45,26 @@ fn voters(config: &Config) -> Option<String> {
     let id = config.node.id.0;
     match config.node.controller_quorum_voters.as_slice() {
         [] => None,
-        [one] if one.split('@').next() == Some(&id.to_string()) => None,
-        [_] => Some(format!("names another node than node.id ({id})")),
+        [one] => voter(one, id),
         _ => Some("clusters are not served yet: this node alone, or nothing".into()),
     }
+}
+
+fn voter(voter: &str, id: i32) -> Option<String> {
+    let Some((voter_id, address)) = voter.split_once('@') else {
+        return Some(format!("`{voter}` is not ID@HOST:PORT"));
+    };
+    if voter_id != id.to_string() {
+        return Some(format!("names another node than node.id ({id})"));
+    }
+    host_and_port(address).err()
+}
+
+/// Entries that are no pair would be passed over.
+fn protocols(config: &Config) -> Option<String> {
+    let map = &config.net.security_protocol_map;
+    let wrong = map.iter().find(|it| !it.contains(':'))?;
+    Some(format!("`{wrong}` is not NAME:PROTOCOL"))
 }
 
 fn listeners(config: &Config) -> Option<String> {
@@ -50,7 +74,11 @@ fn listeners(config: &Config) -> Option<String> {
     }
     for (index, listener) in listeners.iter().enumerate() {
         let name = &listener.name;
-        if listeners.iter().skip(index + 1).any(|it| it.name == *name) {
+        let after = || listeners.iter().skip(index + 1);
+        if let Some(other) = after().find(|it| clash(socket(listener), socket(it))) {
+            return Some(format!("{listener} and {other} want the same port"));
+        }
+        if after().any(|it| it.name == *name) {
             return Some(format!("has two listeners of the name {name}"));
         }
         if config.security_protocol(name) != "PLAINTEXT" {
@@ -62,6 +90,10 @@ fn listeners(config: &Config) -> Option<String> {
     None
 }
 
+fn socket(listener: &Listener) -> (&str, u16) {
+    (&listener.host, listener.port)
+}
+
 fn advertised(config: &Config) -> Option<String> {
     let advertised = &config.net.advertised_listeners;
     if let Some(unknown) =
@@ -69,8 +101,7 @@ fn advertised(config: &Config) -> Option<String> {
     {
         return Some(format!("{} is none of the listeners", unknown.name));
     }
-    let wildcard = |it: &&Listener| ["", "0.0.0.0", "::"].contains(&it.host.as_str());
-    if let Some(listener) = advertised.iter().find(wildcard) {
+    if let Some(listener) = advertised.iter().find(|it| is_wildcard(&it.host)) {
         return Some(format!("{listener} is no address that a client can connect to"));
     }
     None
@@ -87,18 +118,25 @@ fn log_dirs(config: &Config) -> Option<String> {
     if dirs.is_empty() {
         return Some("needs a folder".into());
     }
-    let twice = dirs
-        .iter()
-        .enumerate()
-        .find(|(index, dir)| dirs.iter().skip(index + 1).any(|it| it == *dir));
-    twice.map(|(_, dir)| format!("names {} twice", dir.display()))
+    let mut seen = std::collections::BTreeSet::new();
+    let mut twice =
+        |dir: &Path| (!seen.insert(plain(dir))).then(|| format!("names {} twice", dir.display()));
+    dirs.iter().find_map(|it| no_folder(it)).or_else(|| dirs.iter().find_map(|it| twice(it)))
 }
 
 fn http(config: &Config) -> Option<String> {
-    let listen = &config.net.http_listen;
-    let port =
-        listen.rsplit_once(':').and_then(|(host, port)| Some((host, port.parse::<u16>().ok()?)));
-    port.is_none().then(|| format!("`{listen}` is not HOST:PORT"))
+    let http = match host_and_port(&config.net.http_listen) {
+        Ok(http) => http,
+        Err(reason) => return Some(reason),
+    };
+    if http.0.is_empty() {
+        let port = http.1;
+        return Some(format!(
+            "names no host: 127.0.0.1:{port} for this machine alone, 0.0.0.0:{port} for every address"
+        ));
+    }
+    let listener = config.broker_listeners().find(|it| clash(http, socket(it)))?;
+    Some(format!("wants the same port as {listener}"))
 }
 
 fn replication(config: &Config) -> Option<String> {

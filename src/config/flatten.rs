@@ -1,6 +1,8 @@
 //! TOML → settings under dotted names, each with its line. `[log.retention] ms = 1`, `log.retention.ms = 1` and
 //! `"log.retention.ms" = 1` are one setting.
 
+use std::collections::BTreeMap;
+
 use toml::de::{DeTable, DeValue};
 
 use super::Problems;
@@ -24,12 +26,14 @@ const NAMED: &[&str] = &["klamm.topics", "klamm.groups", "klamm.alert.sinks"];
 pub(super) fn flatten_file(file: &str, text: &str, problems: &mut Problems) -> Vec<Entry> {
     let line_ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at);
     let line_ends = line_ends.collect();
-    let mut flat = Flat { file, text, line_ends, entries: Vec::new(), problems };
+    let broken = BTreeMap::new();
+    let mut flat = Flat { file, text, line_ends, broken, entries: Vec::new(), problems };
     let (table, errors) = DeTable::parse_recoverable(text);
-    flat.table("", None, table.get_ref());
-    for error in errors {
-        flat.no_toml(&error);
+    for error in &errors {
+        flat.no_toml(error);
     }
+    flat.table("", None, table.get_ref());
+    flat.tell_broken();
     flat.entries
 }
 
@@ -57,34 +61,55 @@ struct Flat<'a> {
     text: &'a str,
     /// Where the lines of `text` end, in rising order.
     line_ends: Vec<usize>,
+    /// Lines that are no TOML, with the first reason of each: what was made of them is no setting.
+    broken: BTreeMap<usize, String>,
     entries: Vec<Entry>,
     problems: &'a mut Problems,
 }
 
 impl<'a> Flat<'a> {
     fn place(&self, at: usize) -> String {
-        let line = self.line_ends.partition_point(|&end| end < at) + 1;
-        format!("{}:{line}", self.file)
+        format!("{}:{}", self.file, self.line(at) + 1)
+    }
+
+    /// From 0.
+    fn line(&self, at: usize) -> usize {
+        self.line_ends.partition_point(|&end| end < at)
     }
 
     /// A duplicate key is the one mistake of TOML that is a setting's; its key is told as any other's.
     fn no_toml(&mut self, error: &toml::de::Error) {
-        let span = error.span().unwrap_or_default();
-        let place = self.place(span.start);
-        let key = match error.message() {
-            "duplicate key" => self.key_of_line(span.start),
-            _ => "",
-        };
-        self.problems.add(&place, key, error.message());
+        let at = error.span().unwrap_or_default().start;
+        let line = self.line(at);
+        if error.message() == "duplicate key" {
+            let key = self.text_of_line(line).split('=').next().unwrap_or_default().trim();
+            self.problems.add(&self.place(at), key, error.message());
+        } else {
+            self.broken.entry(line).or_insert_with(|| error.message().to_owned());
+        }
     }
 
-    fn key_of_line(&self, at: usize) -> &'a str {
-        let line = self.line_ends.partition_point(|&end| end < at);
+    fn tell_broken(&mut self) {
+        for (&line, reason) in &self.broken {
+            let place = format!("{}:{}", self.file, line + 1);
+            match property(self.text_of_line(line)) {
+                Some((key, value)) => {
+                    let quoted = toml::Value::String(value.into());
+                    let hint = format_args!(
+                        "text stands in quotes in TOML, unlike in Kafka's server.properties: {key} = {quoted}"
+                    );
+                    self.problems.add(&place, key, hint);
+                }
+                None => self.problems.add(&place, "", reason),
+            }
+        }
+    }
+
+    fn text_of_line(&self, line: usize) -> &'a str {
         let start =
             line.checked_sub(1).and_then(|it| self.line_ends.get(it)).map_or(0, |it| it + 1);
         let text: &'a str = self.text;
-        let line = text.get(start..).and_then(|it| it.lines().next()).unwrap_or_default();
-        line.split('=').next().unwrap_or_default().trim()
+        text.get(start..).and_then(|it| it.lines().next()).unwrap_or_default()
     }
 
     fn table(&mut self, prefix: &str, scope: Option<&(&'static str, String)>, table: &DeTable<'_>) {
@@ -122,6 +147,9 @@ impl<'a> Flat<'a> {
         key: String,
         value: &DeValue<'_>,
     ) {
+        if self.broken.contains_key(&self.line(at)) {
+            return;
+        }
         let place = self.place(at);
         match text_of(value) {
             Some(value) => self.entries.push(Entry { place, scope: scope.cloned(), key, value }),
@@ -134,6 +162,15 @@ impl<'a> Flat<'a> {
             }
         }
     }
+}
+
+/// A line as Java's property files have it: a bare value behind the key.
+fn property(line: &str) -> Option<(&str, &str)> {
+    let (key, value) = line.split_once('=')?;
+    let (key, value) = (key.trim(), value.trim());
+    let is_key = |it: u8| it.is_ascii_alphanumeric() || b"._-".contains(&it);
+    let is_bare = value.bytes().next().is_some_and(|it| !b"=\"'[{#".contains(&it));
+    (!key.is_empty() && key.bytes().all(is_key) && is_bare).then_some((key, value))
 }
 
 fn text_of(value: &DeValue<'_>) -> Option<String> {
@@ -198,6 +235,20 @@ mod tests {
         let mut problems = Problems::default();
         flatten_file("f", "a = 1\nb = = 2", &mut problems);
         assert_eq!(problems.0[0].place, "f:2");
+    }
+
+    #[test]
+    fn a_java_property_is_told_once_with_what_it_is_in_toml() {
+        let mut problems = Problems::default();
+        let text = "num.partitions=1\nlisteners=PLAINTEXT://:9092,B://:1\nlog.cleanup.policy = delete\nx=\ny";
+        let entries = flatten_file("f", text, &mut problems);
+        let keys: Vec<&str> = entries.iter().map(|it| it.key.as_str()).collect();
+        assert_eq!(keys, ["num.partitions"], "what is left of a broken line is no setting");
+        let places: Vec<&str> = problems.0.iter().map(|it| it.place.as_str()).collect();
+        assert_eq!(places, ["f:2", "f:3", "f:4", "f:5"]);
+        let told = problems.to_string();
+        assert!(told.contains("listeners = \"PLAINTEXT://:9092,B://:1\"\n"), "{told}");
+        assert!(told.contains("log.cleanup.policy = \"delete\"\n"), "{told}");
     }
 
     #[test]

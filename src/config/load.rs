@@ -12,6 +12,7 @@ use super::{
     flatten::{Entry, flatten_file, flatten_set},
     problem::nearest,
     settings::{INSTEAD, MEANINGLESS, NOT_SERVED, SETTINGS},
+    sink_url::check_url,
     topic,
 };
 
@@ -130,7 +131,7 @@ impl Loader {
     }
 
     fn topic_pattern(&mut self, pattern: &str, entry: &Entry) {
-        match topic::validate(&entry.key, &entry.value) {
+        match topic::validate_in_file(&entry.key, &entry.value) {
             Ok(()) => insert(&mut self.config.topic_patterns, pattern, entry),
             Err(reason) => self.problem(entry, reason),
         }
@@ -175,8 +176,8 @@ impl Loader {
             }
         };
         let url = settings.get("url").map(|it| it.value.clone()).unwrap_or_default();
-        if kind != SinkKind::Log && !url.starts_with("http://") {
-            self.problems.add(&place, &key, "needs a `url` that begins with http://");
+        if let Err(reason) = check_url(kind, &url) {
+            self.problems.add(&place, &key, reason);
             return None;
         }
         Some(SinkConfig { kind, url })
@@ -281,6 +282,52 @@ mod tests {
         std::fs::write(&file, b"a = \xff").unwrap();
         assert!(refused(&file).contains("cannot be read: it is no UTF-8 text"));
         assert!(refused(folder.path()).contains("cannot be read: "));
+    }
+
+    #[test]
+    fn every_address_path_and_duration_is_checked_at_once() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let path = file.path().display();
+        let text = format!(
+            "klamm.http.listen = \":9644\"\nlisteners = \"PLAINTEXT://a b:9092\"\n\
+             advertised.listeners = \"PLAINTEXT://127.0.0.300:1\"\nlog.dirs = \"{path}\"\n\
+             klamm.plugin.dir = \"{path}/below\"\ncontroller.quorum.voters = \"1@host\"\n\
+             listener.security.protocol.map = \"PLAINTEXT\"\n\
+             klamm.plugin.call.timeout.ms = 18446744073709551615\n\
+             [klamm.alert.sinks.am]\ntype = \"alertmanager\"\nurl = \"http://:9093\"\n"
+        );
+        let problems = load(&text).unwrap_err();
+        let keys: Vec<&str> = problems.0.iter().map(|it| it.key.as_str()).collect();
+        assert_eq!(
+            keys,
+            [
+                "klamm.http.listen",
+                "listeners",
+                "advertised.listeners",
+                "log.dirs",
+                "klamm.plugin.dir",
+                "controller.quorum.voters",
+                "listener.security.protocol.map",
+                "klamm.plugin.call.timeout.ms",
+                "klamm.alert.sinks.\"am\"",
+            ],
+            "{problems}"
+        );
+    }
+
+    #[test]
+    fn two_sockets_want_two_ports() {
+        for text in [
+            "listeners = \"A://127.0.0.1:1,B://127.0.0.1:1\"\n\
+             listener.security.protocol.map = \"A:PLAINTEXT,B:PLAINTEXT\"",
+            "listeners = \"PLAINTEXT://:9644\"",
+        ] {
+            assert!(load(text).unwrap_err().to_string().contains("the same port"), "{text}");
+        }
+        let two = "listeners = \"A://127.0.0.1:0,B://127.0.0.1:0\"\n\
+                   listener.security.protocol.map = \"A:PLAINTEXT,B:PLAINTEXT\"";
+        assert!(load(two).is_ok());
+        assert!(load("log.dirs = \"a,./a\"").unwrap_err().to_string().contains("twice"));
     }
 
     #[test]

@@ -1,14 +1,17 @@
 //! Typed settings. Their names, in the file and everywhere a person sees them, are Kafka's own; Klamm's begin
 //! with `klamm.`. A field is its key less its room's prefix, in snake case.
 
+mod address;
 mod check;
 mod flatten;
 pub mod group;
 mod load;
 mod pattern;
+mod places;
 mod print;
 mod problem;
 mod settings;
+mod sink_url;
 pub mod topic;
 mod value;
 
@@ -20,6 +23,7 @@ pub use print::print_defaults;
 pub use problem::{Problem, Problems, nearest};
 pub use settings::{SETTINGS, Setting};
 pub use topic::{CleanupPolicy, PartitionerMode, TopicConfig, TopicConfigs, TransformsMode};
+pub(crate) use value::read_number;
 
 use crate::base::{BrokerId, PluginName};
 

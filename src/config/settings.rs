@@ -1,11 +1,9 @@
 //! The table of a node's settings: name, meaning, where its value lives, and its range.
 
-use std::{
-    fmt::Display,
-    ops::{Bound, RangeBounds},
+use super::{
+    Config,
+    value::{Value, read_number},
 };
-
-use super::{Config, value::Value};
 
 /// One setting of the file.
 pub struct Setting {
@@ -49,7 +47,7 @@ macro_rules! setting {
             key: $key,
             doc: $doc,
             read: |config, text| {
-                config.$($field).+ = within(Value::read(text)?, &$range)?;
+                config.$($field).+ = read_number(text, &$range)?;
                 Ok(())
             },
             show: |config| config.$($field).+.show(),
@@ -57,19 +55,16 @@ macro_rules! setting {
     };
 }
 
-/// Refuses a value outside `range`, and says which end of it was missed.
-fn within<T: PartialOrd + Display>(value: T, range: &impl RangeBounds<T>) -> Result<T, String> {
-    match (range.start_bound(), range.end_bound()) {
-        (Bound::Included(min), _) if value < *min => Err(format!("{value} is below {min}")),
-        (_, Bound::Included(max)) if value > *max => Err(format!("{value} is above {max}")),
-        _ => Ok(value),
-    }
-}
-
 /// What one request may make, as in Kafka; more would be refused when the topic is made.
 const PARTITIONS_MAX: i32 = 10_000;
 /// A 32-bit guest has no more.
 const PLUGIN_MEMORY_MAX_BYTES: usize = 1 << 32;
+/// Kafka's INT.
+const INT_MAX: i64 = i32::MAX as i64;
+/// Kafka's LONG: some say "never" by it.
+const LONGEST_MS: u64 = i64::MAX as u64;
+/// Nobody waits longer for a plugin, or for a look at their folder.
+const HOUR_MS: u64 = 3_600_000;
 /// The instances of each thread reserve 68 GiB of addresses, of 128 TiB.
 const PLUGIN_THREADS_MAX: usize = 256;
 
@@ -119,7 +114,7 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting!(
         "connections.max.idle.ms",
-        net.connections_max_idle_ms in 1..,
+        net.connections_max_idle_ms in 1..=LONGEST_MS,
         "A connection without a request for so long is closed."
     ),
     setting!(
@@ -144,12 +139,12 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting!(
         "log.retention.check.interval.ms",
-        log.retention_check_interval_ms in 1..,
+        log.retention_check_interval_ms in 1..=LONGEST_MS,
         "How often retention looks for segments to delete."
     ),
     setting!(
         "producer.id.expiration.ms",
-        log.producer_id_expiration_ms in 1..,
+        log.producer_id_expiration_ms in 1..=INT_MAX,
         "How long a silent producer's id is remembered."
     ),
     setting!(
@@ -185,7 +180,7 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting!(
         "group.initial.rebalance.delay.ms",
-        group.initial_rebalance_delay_ms,
+        group.initial_rebalance_delay_ms in 0..=INT_MAX as u64,
         "How long an empty group waits for more members before its first rebalance."
     ),
     setting!(
@@ -200,12 +195,12 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting!(
         "offsets.retention.minutes",
-        group.offsets_retention_minutes in 1..,
+        group.offsets_retention_minutes in 1..=INT_MAX,
         "How long offsets of a group without members are kept."
     ),
     setting!(
         "offsets.retention.check.interval.ms",
-        group.offsets_retention_check_interval_ms in 1..,
+        group.offsets_retention_check_interval_ms in 1..=LONGEST_MS,
         "How often expired offsets are looked for."
     ),
     setting!(
@@ -220,18 +215,18 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting!(
         "klamm.assignor.rebalance.interval.ms",
-        group.assignor_rebalance_interval_ms,
+        group.assignor_rebalance_interval_ms in 0..=INT_MAX as u64,
         "A reloaded or changed assignor rebalances a group at most this often."
     ),
     setting!("klamm.plugin.dir", plugin.dir, "The watched folder of plugins; it need not exist."),
     setting!(
         "klamm.plugin.call.timeout.ms",
-        plugin.call_timeout_ms in 1..,
+        plugin.call_timeout_ms in 1..=HOUR_MS,
         "Longest that a call of a plugin may take."
     ),
     setting!(
         "klamm.plugin.load.timeout.ms",
-        plugin.load_timeout_ms in 1..,
+        plugin.load_timeout_ms in 1..=HOUR_MS,
         "Longest that loading a plugin may take, its compilation not counted."
     ),
     setting!(
@@ -247,7 +242,7 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting!(
         "klamm.plugin.rescan.interval.ms",
-        plugin.rescan_interval_ms in 10..,
+        plugin.rescan_interval_ms in 10..=HOUR_MS,
         "How often the plugin folder is looked at, besides when the system tells of a change."
     ),
 ];

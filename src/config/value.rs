@@ -1,8 +1,13 @@
 //! Values of settings: from text and back to the text that `--print-defaults` shows.
 
-use std::{fmt::Display, path::PathBuf, str::FromStr};
+use std::{
+    fmt::Display,
+    ops::{Bound, RangeBounds},
+    path::PathBuf,
+    str::FromStr,
+};
 
-use super::Listener;
+use super::{Listener, address::host_and_port};
 use crate::base::BrokerId;
 
 /// A type that a setting can have.
@@ -16,11 +21,40 @@ pub(super) trait Value: Sized {
     fn show(&self) -> String;
 }
 
+/// A whole number.
+pub(crate) trait Number: Copy + Display + FromStr + PartialOrd {
+    const LEAST: Self;
+    const MOST: Self;
+}
+
+/// Reads a number that must lie in `range`; whatever is wrong is told in the same words.
+pub(crate) fn read_number<T: Number>(text: &str, range: &impl RangeBounds<T>) -> Result<T, String> {
+    let min = match range.start_bound() {
+        Bound::Included(min) => *min,
+        _ => T::LEAST,
+    };
+    let max = match range.end_bound() {
+        Bound::Included(max) => *max,
+        _ => T::MOST,
+    };
+    let number = text.trim().parse().ok().filter(|it| range.contains(it));
+    number.ok_or_else(|| no_number(text, min, max))
+}
+
+pub(super) fn no_number(text: &str, min: impl Display, max: impl Display) -> String {
+    format!("`{text}` is not a whole number from {min} to {max}")
+}
+
 macro_rules! number {
     ($($number:ty),*) => {$(
+        impl Number for $number {
+            const LEAST: Self = Self::MIN;
+            const MOST: Self = Self::MAX;
+        }
+
         impl Value for $number {
             fn read(text: &str) -> Result<Self, String> {
-                parse(text, format_args!("a whole number from {} to {}", Self::MIN, Self::MAX))
+                read_number(text, &..)
             }
 
             fn show(&self) -> String {
@@ -31,13 +65,10 @@ macro_rules! number {
 }
 number!(i16, i32, i64, u16, u64, usize);
 
-fn parse<T: FromStr>(text: &str, wanted: impl Display) -> Result<T, String> {
-    text.trim().parse().map_err(|_| format!("`{text}` is not {wanted}"))
-}
-
 impl Value for bool {
     fn read(text: &str) -> Result<Self, String> {
-        parse(&text.to_ascii_lowercase(), "true or false")
+        let lower = text.trim().to_ascii_lowercase();
+        lower.parse().map_err(|_| format!("`{text}` is not true or false"))
     }
 
     fn show(&self) -> String {
@@ -101,12 +132,11 @@ impl Value for Listener {
     fn read(text: &str) -> Result<Self, String> {
         let wanted = || format!("`{text}` is not NAME://HOST:PORT");
         let (name, address) = text.split_once("://").ok_or_else(wanted)?;
-        let (host, port) = address.rsplit_once(':').ok_or_else(wanted)?;
-        let port = port.parse().map_err(|_| wanted())?;
         if name.is_empty() {
             return Err(wanted());
         }
-        let host = host.trim_start_matches('[').trim_end_matches(']');
+        let (host, port) =
+            host_and_port(address).map_err(|reason| format!("{}: {reason}", wanted()))?;
         Ok(Self { name: name.to_ascii_uppercase(), host: host.into(), port })
     }
 
@@ -145,5 +175,9 @@ mod tests {
         assert!(i32::read("3000000000").is_err());
         assert!(usize::read("-1").is_err());
         assert!(u16::read("ten").is_err());
+        for text in ["ten", "0", "10"] {
+            let told = read_number::<i32>(text, &(1..=9)).unwrap_err();
+            assert_eq!(told, format!("`{text}` is not a whole number from 1 to 9"));
+        }
     }
 }

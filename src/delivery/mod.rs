@@ -5,6 +5,7 @@
 
 mod alertmanager;
 mod http_post;
+mod metrics;
 mod reader;
 mod sink;
 mod worker;
@@ -14,8 +15,10 @@ use std::sync::Arc;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use self::{sink::Sink, worker::Worker};
-use crate::{config::Config, coordinator::GroupCoordinator, replica::ReplicaManager};
+use self::{metrics::DeliveryMetrics, sink::Sink, worker::Worker};
+use crate::{
+    config::Config, coordinator::GroupCoordinator, replica::ReplicaManager, telemetry::Metrics,
+};
 
 /// What deliveries work with.
 #[derive(Clone)]
@@ -23,13 +26,15 @@ pub struct DeliveryRooms {
     pub config: Arc<Config>,
     pub replicas: Arc<ReplicaManager>,
     pub groups: Arc<GroupCoordinator>,
+    pub metrics: Arc<Metrics>,
 }
 
 /// Delivers to every configured sink until `stop`.
 pub async fn run(rooms: DeliveryRooms, stop: CancellationToken) {
     let mut workers = JoinSet::new();
+    let metrics = DeliveryMetrics::register(&rooms.metrics);
     for (name, config) in &rooms.config.alert.sinks {
-        let worker = Worker::new(rooms.clone(), name, Sink::new(config));
+        let worker = Worker::new(rooms.clone(), name, Sink::new(config), metrics.of(name));
         let stop = stop.clone();
         workers.spawn(async move { stop.run_until_cancelled(worker.run()).await });
     }

@@ -61,6 +61,12 @@ impl Reader {
         Updates { updates: Vec::new(), next: self.next }
     }
 
+    /// Offsets from here to the committed end.
+    pub(super) fn lag(&self) -> i64 {
+        let end = self.replicas.leader(&alerts_partition(), None).map(|it| it.high_watermark());
+        end.map_or(0, |end| (end.0 - self.next.0).max(0))
+    }
+
     fn updates(&self, records: bytes::Bytes) -> Updates {
         let mut found = Updates { updates: Vec::new(), next: self.next };
         let batches = split(records).unwrap_or_default();

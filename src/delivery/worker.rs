@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::{
     DeliveryRooms,
     http_post::PostError,
+    metrics::SinkMetrics,
     reader::{Reader, Updates, alerts_partition},
     sink::Sink,
 };
@@ -27,10 +28,11 @@ pub(super) struct Worker {
     group: GroupId,
     sink: Sink,
     reader: Reader,
+    metrics: SinkMetrics,
 }
 
 impl Worker {
-    pub(super) fn new(rooms: DeliveryRooms, name: &str, sink: Sink) -> Self {
+    pub(super) fn new(rooms: DeliveryRooms, name: &str, sink: Sink, metrics: SinkMetrics) -> Self {
         let max_bytes = rooms.config.log.decompressed_max_bytes;
         Self {
             reader: Reader::new(rooms.replicas.clone(), max_bytes),
@@ -38,6 +40,7 @@ impl Worker {
             name: name.to_owned(),
             rooms,
             sink,
+            metrics,
         }
     }
 
@@ -49,6 +52,7 @@ impl Worker {
         self.remind().await;
         loop {
             let updates = self.reader.read(READ_WAIT).await;
+            self.metrics.lag.set(self.reader.lag());
             if updates.next > self.reader.next {
                 self.deliver(updates).await;
             }
@@ -100,6 +104,8 @@ impl Worker {
             self.pause(&error, &mut backoff).await;
         }
         self.reader.next = read.next;
+        self.metrics.updates.inc_by(read.updates.len() as u64);
+        self.metrics.lag.set(self.reader.lag());
         let (topic_id, leader_epoch) = (None, None);
         let progress = OffsetToCommit {
             topic_partition: alerts_partition(),
@@ -116,12 +122,15 @@ impl Worker {
 
     async fn remind(&mut self) {
         if let Err(error) = self.sink.remind(telemetry::now()).await {
+            self.metrics.failures.inc();
             tracing::warn!(sink = self.name, %error, "remind the sink of alerts");
         }
     }
 
     async fn pause(&self, error: &PostError, backoff: &mut Duration) {
         let cause = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
+        self.metrics.failures.inc();
+        self.metrics.lag.set(self.reader.lag());
         tracing::warn!(sink = self.name, %error, cause, "deliver alerts; trying again");
         tokio::time::sleep(*backoff).await;
         *backoff = (*backoff * 2).min(BACKOFF_MAX);

@@ -7,7 +7,7 @@ use axum::{
 };
 
 use super::Shown;
-use crate::plugin::PluginStatus;
+use crate::plugin::{PluginError, PluginStatus};
 
 /// All plugins, sorted by name (design part 3).
 pub(super) async fn list(
@@ -27,5 +27,13 @@ pub(super) async fn rollback(
         return Err((StatusCode::FORBIDDEN, "not from a browser\n".into()));
     }
     let status = shown.rooms()?.plugins.rollback(&name.as_str().into());
-    status.map(Json).map_err(|error| (StatusCode::CONFLICT, format!("{error}\n")))
+    status.map(Json).map_err(|error| (status_of(&error), format!("{error}\n")))
+}
+
+fn status_of(error: &PluginError) -> StatusCode {
+    match error {
+        PluginError::Unknown(_) => StatusCode::NOT_FOUND,
+        PluginError::NoEarlierVersion(_) => StatusCode::CONFLICT,
+        PluginError::Engine(_) => StatusCode::INTERNAL_SERVER_ERROR,
+    }
 }

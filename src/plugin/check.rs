@@ -14,7 +14,7 @@ use bytes::Bytes;
 use serde::Serialize;
 
 use super::{
-    HookKind, PluginSource,
+    HookKind, PluginSource, directory,
     engine::PluginEngine,
     failure::CallFailure,
     guest::{Answer, Call, Guest},
@@ -84,6 +84,9 @@ fn run(path: &Path, config: &PluginConfig) -> CheckReport {
 
 fn fill(report: &mut CheckReport, path: &Path, config: &PluginConfig) -> Result<(), String> {
     let node = Limits::of_node(config);
+    if let Err(reason) = directory::name_of(path.file_stem().unwrap_or_default()) {
+        report.problems.push(format!("would be passed over in a plugin folder: {reason}"));
+    }
     let manifest = manifest(path, node)?;
     report.settings = Some(manifest.settings.clone());
     let bytes = read(path, config.file_max_bytes)?;
@@ -123,7 +126,7 @@ fn request(path: &Path, bytes: Bytes, manifest: Manifest) -> LoadRequest {
         bytes,
         source: PluginSource::File,
         manifest,
-        running: None,
+        demand: None,
         memory: MemoryGauge::default(),
     }
 }

@@ -3,7 +3,6 @@
 //! Epochs stop a guest that loops. They tick each millisecond, but only while calls run: an idle broker sleeps.
 
 use std::{
-    path::Path,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -13,8 +12,7 @@ use std::{
 };
 
 use wasmtime::{
-    Cache, CacheConfig, Config, Enabled, Engine, InstanceAllocationStrategy, OptLevel,
-    PoolingAllocationConfig,
+    Cache, Config, Enabled, Engine, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig,
 };
 
 use super::{failure::Chain, limits::TABLE_ELEMENTS_MAX};
@@ -50,18 +48,14 @@ struct Clock {
 }
 
 impl PluginEngine {
-    /// `threads` sizes the pool of instances, `memory_max_bytes` each one's memory. Without a cache folder each
-    /// load compiles anew.
+    /// `threads` sizes the pool of instances, `memory_max_bytes` each one's memory. Without a cache each load
+    /// compiles anew.
     pub(super) fn new(
         threads: usize,
         memory_max_bytes: usize,
-        cache_dir: Option<&Path>,
+        cache: Option<Cache>,
     ) -> Result<Self, String> {
-        let mut config = settings(pool(threads, memory_max_bytes));
-        if let Some(dir) = cache_dir {
-            config.cache(Some(cache(dir)?));
-        }
-        let wasm = Engine::new(&config).map_err(|error| Chain(&error).to_string())?;
+        let wasm = open(threads, memory_max_bytes, cache)?;
         let clock = Arc::new(Clock::new());
         let thread = start_clock(wasm.clone(), clock.clone())?;
         Ok(Self { wasm, clock, thread: Some(thread) })
@@ -148,9 +142,35 @@ fn tick(engine: &Engine, clock: &Clock) {
     }
 }
 
-/// What `plugin-cost.md` measured to be best. Memory reservation (4 GiB), guard (32 MiB), stack (512 KiB) and
-/// signal-based traps stay at their defaults: anything smaller costs bounds checks.
-fn settings(pool: PoolingAllocationConfig) -> Config {
+/// An engine that reserves 4 GiB of addresses for each instance; where the process may not have so many (`ulimit -v`),
+/// one that reserves what an instance may use.
+fn open(threads: usize, memory_max_bytes: usize, cache: Option<Cache>) -> Result<Engine, String> {
+    let pool = pool(threads, memory_max_bytes);
+    let mut config = settings(pool, cache);
+    let error = match Engine::new(&config) {
+        Ok(engine) => return Ok(engine),
+        Err(error) => Chain(&error).to_string(),
+    };
+    config.memory_reservation(memory_max_bytes as u64).memory_guard_size(0);
+    let engine = Engine::new(&config).map_err(|error| {
+        let error = Chain(&error);
+        format!(
+            "{error}; each of {} instances needs {memory_max_bytes} bytes of addresses: raise `ulimit -v`, or lower \
+             klamm.plugin.threads or klamm.plugin.memory.max.bytes",
+            instances(threads)
+        )
+    })?;
+    tracing::warn!(
+        error,
+        "plugins run slower, with their memory accesses checked one by one: the process may reserve too few addresses \
+         (`ulimit -v`)"
+    );
+    Ok(engine)
+}
+
+/// What was measured to be best. Memory reservation (4 GiB), guard (32 MiB), stack (512 KiB) and signal-based traps
+/// stay at their defaults: anything smaller costs bounds checks.
+fn settings(pool: PoolingAllocationConfig, cache: Option<Cache>) -> Config {
     let mut config = Config::new();
     config
         .wasm_component_model(true)
@@ -158,13 +178,17 @@ fn settings(pool: PoolingAllocationConfig) -> Config {
         .consume_fuel(false)
         .cranelift_opt_level(OptLevel::Speed)
         .memory_init_cow(true)
-        .allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
+        .allocation_strategy(InstanceAllocationStrategy::Pooling(pool))
+        .cache(cache);
     config
 }
 
+fn instances(threads: usize) -> u32 {
+    u32::try_from(threads * (GUESTS_PER_THREAD_MAX + 1) + SPARE_INSTANCES).unwrap_or(u32::MAX)
+}
+
 fn pool(threads: usize, memory_max_bytes: usize) -> PoolingAllocationConfig {
-    let instances =
-        u32::try_from(threads * (GUESTS_PER_THREAD_MAX + 1) + SPARE_INSTANCES).unwrap_or(u32::MAX);
+    let instances = instances(threads);
     let mut pool = PoolingAllocationConfig::new();
     pool.total_component_instances(instances)
         .total_core_instances(instances.saturating_mul(4))
@@ -179,13 +203,4 @@ fn pool(threads: usize, memory_max_bytes: usize) -> PoolingAllocationConfig {
         .max_unused_warm_slots(4)
         .max_core_instances_per_component(20);
     pool
-}
-
-/// wasmtime's own cache: it checks what it reads, and a damaged or foreign entry is compiled anew.
-fn cache(dir: &Path) -> Result<Cache, String> {
-    std::fs::create_dir_all(dir).map_err(|error| format!("make {}: {error}", dir.display()))?;
-    let dir = dir.canonicalize().map_err(|error| format!("find {}: {error}", dir.display()))?;
-    let mut config = CacheConfig::new();
-    config.with_directory(dir);
-    Cache::new(config).map_err(|error| Chain(&error).to_string())
 }

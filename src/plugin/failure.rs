@@ -98,13 +98,14 @@ impl LoadError {
 /// Bytes of a reason that people are shown.
 pub(super) const REASON_BYTES_MAX: usize = 1024;
 
-/// The first `max` bytes of `text` at most, cut between characters.
+/// The first `max` bytes of `text` at most, cut between characters, without control characters: what a guest says must
+/// not be able to forge lines of the broker's.
 pub(super) fn cut(text: &str, max: usize) -> String {
-    if text.len() <= max {
-        return text.to_owned();
+    let mut line = text.get(..text.floor_char_boundary(max)).unwrap_or_default().to_owned();
+    if line.len() < text.len() {
+        line.push('…');
     }
-    let end = (0..=max).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
-    format!("{}…", text.get(..end).unwrap_or_default())
+    line.replace(char::is_control, " ")
 }
 
 /// An engine's error with its causes on one line.
@@ -129,5 +130,10 @@ mod tests {
         assert_eq!(cut("short", 10), "short");
         assert_eq!(cut("Klämme", 3), "Kl…");
         assert_eq!(cut("Klämme", 4), "Klä…");
+    }
+
+    #[test]
+    fn a_text_stays_one_line() {
+        assert_eq!(cut("a\nERROR forged\u{1b}[31m", 100), "a ERROR forged [31m");
     }
 }

@@ -43,6 +43,9 @@ struct Queue {
     jobs: FairQueue<Job>,
     /// Counts the sweeps asked for.
     sweeps: u64,
+    /// Threads that make guests of new versions now, and how many may: the others go on with calls meanwhile.
+    refreshing: usize,
+    refreshing_max: usize,
     ended: bool,
 }
 
@@ -64,7 +67,13 @@ enum Next {
 
 impl Guests {
     pub(super) fn start(engine: Arc<PluginEngine>, threads: usize) -> std::io::Result<Self> {
-        let queue = Queue { jobs: FairQueue::new(threads), sweeps: 0, ended: false };
+        let queue = Queue {
+            jobs: FairQueue::new(threads),
+            sweeps: 0,
+            refreshing: 0,
+            refreshing_max: (threads / 2).max(1),
+            ended: false,
+        };
         let shared = Arc::new(Shared { engine, queue: Mutex::new(queue), wake: Condvar::new() });
         let started = Self { shared: shared.clone(), threads: Mutex::default() };
         for index in 0..threads {
@@ -142,6 +151,14 @@ impl Guests {
 }
 
 impl Shared {
+    /// False when enough threads do so.
+    fn begin_refresh(&self) -> bool {
+        let mut queue = self.queue.lock();
+        let may = queue.refreshing < queue.refreshing_max;
+        queue.refreshing += usize::from(may);
+        may
+    }
+
     fn next(&self, sweeps_seen: u64) -> Next {
         let mut queue = self.queue.lock();
         loop {
@@ -193,19 +210,34 @@ impl Thread {
         }
     }
 
-    /// Replaces the guests of versions that run no more, so that no batch waits while a new version configures itself.
+    /// Drops the guests of versions that run no more; half of the threads make new ones at once, so that batches need not
+    /// wait while a new version configures itself.
     fn sweep(&mut self) {
-        for Kept { slot, load_id, guest } in std::mem::take(&mut self.kept) {
-            let Some(active) = slot.active() else { continue };
-            if active.id == load_id {
-                self.kept.push_back(Kept { slot, load_id, guest });
-                continue;
+        let mut stale = Vec::new();
+        for kept in std::mem::take(&mut self.kept) {
+            match kept.slot.active_id() {
+                Some(id) if id == kept.load_id => self.kept.push_back(kept),
+                // The old guest leaves its place in the pool here.
+                Some(_) => stale.push(kept.slot),
+                None => {}
             }
-            // The old one leaves its place in the pool first. A failure shows at the next call.
-            drop(guest);
-            if let Ok(guest) = active.guest(&self.shared.engine) {
-                self.kept.push_back(Kept { slot, load_id: active.id, guest });
+        }
+        if !stale.is_empty() && self.shared.begin_refresh() {
+            for slot in stale {
+                self.refresh(slot);
             }
+            self.shared.queue.lock().refreshing -= 1;
+        }
+    }
+
+    fn refresh(&mut self, slot: Arc<Slot>) {
+        if self.shared.queue.lock().ended {
+            return;
+        }
+        let Some(active) = slot.active() else { return };
+        // A failure shows at the next call.
+        if let Ok(guest) = active.guest(&self.shared.engine) {
+            self.kept.push_back(Kept { slot, load_id: active.id, guest });
         }
     }
 

@@ -7,9 +7,9 @@ use tokio::{sync::watch, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Assignor, HookKind, Partitioner, PluginStatus, Transform, directory::Changes,
+    Assignor, HookKind, Partitioner, PluginStatus, Transform, cache, directory::Changes,
     engine::PluginEngine, guests::Guests, limits::Limits, load::Loader, metrics::PluginMetrics,
-    registry::Registry, watch::Keeper,
+    registry::Registry, uses::PluginUses, watch::Keeper,
 };
 use crate::{
     base::PluginName,
@@ -24,11 +24,15 @@ pub struct Embedded {
     pub wasm: &'static [u8],
 }
 
-/// Why the room could not start. A bad plugin is never a reason.
+/// What the room cannot do. A bad plugin is never a reason not to start.
 #[derive(Debug, thiserror::Error)]
 pub enum PluginError {
     #[error("start the plugin engine: {0}")]
     Engine(String),
+    #[error("there is no plugin {0}")]
+    Unknown(PluginName),
+    #[error("{0} has no earlier version")]
+    NoEarlierVersion(PluginName),
 }
 
 /// All plugins of a node.
@@ -40,21 +44,26 @@ pub struct PluginHost {
 }
 
 impl PluginHost {
-    /// Loads the embedded plugins and the folder's (each failure is a status, not an error), and begins to watch.
+    /// Loads the embedded plugins and the folder's (each failure is a status, not an error), and begins to watch. `uses`
+    /// are those of topics and groups so far.
     pub async fn start(
         config: &PluginConfig,
         embedded: &[Embedded],
+        uses: PluginUses,
         cache_dir: PathBuf,
         metrics: &Metrics,
     ) -> Result<Arc<Self>, PluginError> {
         let threads = threads(config);
-        let engine = engine(threads, config.memory_max_bytes, &cache_dir)?;
-        let registry = Arc::new(Registry::new(PluginMetrics::new(metrics)));
+        let engine = PluginEngine::new(threads, config.memory_max_bytes, cache::open(&cache_dir))
+            .map_err(PluginError::Engine)?;
+        let engine = Arc::new(engine);
+        let registry = Arc::new(Registry::new(PluginMetrics::new(metrics), uses));
         let failed = |error: std::io::Error| PluginError::Engine(error.to_string());
         let guests = Arc::new(Guests::start(engine.clone(), threads).map_err(failed)?);
         let loader = Loader::start(engine).map_err(failed)?;
         let mut keeper = keeper(config, embedded, registry.clone(), guests.clone(), loader);
         keeper.load_all().await;
+        registry.warn_of_absent();
         let stop = CancellationToken::new();
         let watcher = tokio::spawn(keeper.run(stop.clone()));
         Ok(Arc::new(Self { registry, guests, stop, watcher: Mutex::new(Some(watcher)) }))
@@ -99,11 +108,16 @@ impl PluginHost {
     ///
     /// # Errors
     ///
-    /// A text for the operator: an unknown name, or no earlier version.
-    pub fn rollback(&self, name: &PluginName) -> Result<PluginStatus, String> {
+    /// [`PluginError::Unknown`] and [`PluginError::NoEarlierVersion`].
+    pub fn rollback(&self, name: &PluginName) -> Result<PluginStatus, PluginError> {
         let status = self.registry.rollback(name)?;
         self.guests.sweep();
         Ok(status)
+    }
+
+    /// Takes over which names topics and groups use now.
+    pub fn set_uses(&self, uses: PluginUses) {
+        self.registry.set_uses(uses);
     }
 
     /// Counts loads, good and bad, and unloads; changes after each.
@@ -134,21 +148,6 @@ fn threads(config: &PluginConfig) -> usize {
     }
 }
 
-/// Without a usable cache folder plugins still load, only slower.
-fn engine(
-    threads: usize,
-    memory_max_bytes: usize,
-    cache_dir: &std::path::Path,
-) -> Result<Arc<PluginEngine>, PluginError> {
-    PluginEngine::new(threads, memory_max_bytes, Some(cache_dir))
-        .or_else(|error| {
-            tracing::warn!(error, "plugins are compiled at each start: their cache cannot be used");
-            PluginEngine::new(threads, memory_max_bytes, None)
-        })
-        .map(Arc::new)
-        .map_err(PluginError::Engine)
-}
-
 fn keeper(
     config: &PluginConfig,
     embedded: &[Embedded],
@@ -166,6 +165,8 @@ fn keeper(
         loader,
         on_change: Box::new(move || guests.sweep()),
         changes: Changes::default(),
+        strays: Changes::default(),
+        folder_error: None,
         late_loads: BTreeMap::new(),
     }
 }

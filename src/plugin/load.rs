@@ -29,6 +29,7 @@ use super::{
     metrics::MemoryGauge,
     smoke,
     status::{HookKind, PluginSource},
+    uses::Demand,
 };
 use crate::base::PluginName;
 
@@ -64,8 +65,8 @@ pub(super) struct LoadRequest {
     pub(super) bytes: Bytes,
     pub(super) source: PluginSource,
     pub(super) manifest: Manifest,
-    /// The hook that runs under this name: another one is refused.
-    pub(super) running: Option<HookKind>,
+    /// What the name asks of its file; `None` for one that nobody uses and that does not run.
+    pub(super) demand: Option<Demand>,
     /// Where the memory of its guests is summed up.
     pub(super) memory: MemoryGauge,
 }
@@ -189,13 +190,8 @@ fn check_pin(request: &LoadRequest, sha256: &str) -> Result<(), LoadError> {
 }
 
 fn check_hook(request: &LoadRequest, hook: HookKind) -> Result<(), LoadError> {
-    match request.running {
-        Some(running) if running != hook => Err(LoadError::refused(format!(
-            "is of the world {}, but {} runs as {}: a name keeps its world",
-            compile::world_name(hook),
-            request.name,
-            compile::world_name(running)
-        ))),
+    match &request.demand {
+        Some(demand) if !demand.admits(hook) => Err(LoadError::refused(demand.refusal(hook))),
         _ => Ok(()),
     }
 }

@@ -11,7 +11,10 @@ use super::{
     limits::{CALL_TIMEOUT_MAX, LOAD_TIMEOUT_MAX, Limits, RESULT_BYTES_MAX},
     status::HookKind,
 };
-use crate::{base::TopicName, config::AlertPolicy};
+use crate::{
+    base::TopicName,
+    config::{AlertPolicy, nearest},
+};
 
 /// What the broker does when a plugin fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -95,7 +98,7 @@ impl Manifest {
     ///
     /// All problems, one a line.
     pub(super) fn parse(text: &str, node: Limits) -> Result<Self, String> {
-        let table: Table = text.parse().map_err(|error| format!("is no TOML: {error}"))?;
+        let table: Table = text.parse().map_err(|error| no_toml(text, &error))?;
         let mut reader = Reader { node, manifest: Self::default_of(node), problems: Vec::new() };
         for (key, value) in table {
             reader.read(&key, value);
@@ -253,8 +256,12 @@ impl Reader {
     }
 
     fn unknown(&mut self, key: &str, known: &[&str]) {
-        let nearest = known.iter().min_by_key(|it| distance(it, key)).copied().unwrap_or_default();
-        self.problems.push(format!("unknown key {key:?}, did you mean {nearest:?}?"));
+        let meant = nearest(key, known.iter().copied());
+        let hint = meant.map_or_else(
+            || format!("known are {}", known.join(", ")),
+            |it| format!("did you mean {it:?}?"),
+        );
+        self.problems.push(format!("unknown key {key:?}, {hint}"));
     }
 }
 
@@ -262,19 +269,10 @@ fn one_line(error: &toml::de::Error) -> String {
     error.message().replace('\n', " ")
 }
 
-/// Edits from one word to the other (Levenshtein); the words are short keys.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().take(64).collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (at, left) in a.chars().enumerate() {
-        let mut last = at + 1;
-        let costs = row.iter().zip(row.iter().skip(1)).zip(&b).map(|((diagonal, above), right)| {
-            last = (diagonal + usize::from(left != *right)).min(above + 1).min(last + 1);
-            last
-        });
-        row = std::iter::once(at + 1).chain(costs).collect();
-    }
-    row.last().copied().unwrap_or(0)
+/// On one line, as logs and lists have it.
+fn no_toml(text: &str, error: &toml::de::Error) -> String {
+    let before = error.span().and_then(|it| text.get(..it.start)).unwrap_or_default();
+    format!("line {} is no TOML: {}", before.matches('\n').count() + 1, one_line(error))
 }
 
 #[cfg(test)]
@@ -357,6 +355,12 @@ mod tests {
         ] {
             assert!(text.contains(want), "{want} is not in {text}");
         }
+    }
+
+    #[test]
+    fn what_is_no_toml_is_told_on_one_line_with_its_number() {
+        let text = Manifest::parse("[alert]\nfor-count = = 3\n", node()).expect_err("bad");
+        assert!(text.starts_with("line 2 is no TOML: ") && !text.contains('\n'), "{text}");
     }
 
     #[test]

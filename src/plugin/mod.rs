@@ -4,6 +4,7 @@
 //! instance on one of this room's own threads, reused, dropped after any error). `README.md` here tells the rest.
 
 mod bindings;
+mod cache;
 mod check;
 mod compile;
 mod convert;
@@ -28,6 +29,7 @@ mod state_cache;
 mod status;
 #[cfg(test)]
 mod tests;
+mod uses;
 mod watch;
 
 pub use check::{CheckReport, ProbeReport, check};
@@ -35,3 +37,4 @@ pub use hook::{Assignor, Partitioner, Transform};
 pub use host::{Embedded, PluginError, PluginHost};
 pub use shipped::SHIPPED;
 pub use status::{HookKind, PluginSource, PluginState, PluginStatus};
+pub use uses::PluginUses;

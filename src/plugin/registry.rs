@@ -1,6 +1,7 @@
 //! Which version of each plugin runs, which ran before, and how it does.
 //!
-//! A name that ever loaded stays known while its file is gone or it is quarantined: its policy answers then.
+//! A name in use that ever loaded stays known while its file is gone or it is quarantined: its policy answers then. One
+//! that nobody uses goes with its file.
 
 use std::{
     collections::BTreeMap,
@@ -14,18 +15,24 @@ use tokio::sync::watch;
 
 use super::{
     failure::{CallFailure, LoadError},
+    host::PluginError,
     load::Loaded,
     manifest::OnFailure,
     metrics::{PluginMetrics, SlotMetrics},
     quarantine::{Admission, FAILURES_MAX, Quarantine},
     state_cache::StateCache,
     status::{HookKind, PluginSource, PluginState, PluginStatus},
+    uses::{Demand, PluginUses},
 };
 use crate::base::PluginName;
 
 /// All names.
 pub(super) struct Registry {
+    /// Locked before `uses` by who needs both.
     slots: RwLock<BTreeMap<PluginName, Arc<Slot>>>,
+    uses: RwLock<PluginUses>,
+    /// Files of the folder that no plugin comes of, each with the reason.
+    strays: RwLock<BTreeMap<String, String>>,
     metrics: PluginMetrics,
     /// Counts loads, good and bad, and unloads.
     changes: watch::Sender<u64>,
@@ -76,8 +83,63 @@ impl Health {
 }
 
 impl Registry {
-    pub(super) fn new(metrics: PluginMetrics) -> Self {
-        Self { slots: RwLock::default(), metrics, changes: watch::Sender::new(0) }
+    pub(super) fn new(metrics: PluginMetrics, uses: PluginUses) -> Self {
+        Self {
+            slots: RwLock::default(),
+            uses: RwLock::new(uses),
+            strays: RwLock::default(),
+            metrics,
+            changes: watch::Sender::new(0),
+        }
+    }
+
+    /// Takes over who uses which names. One that is unloaded and that nobody uses any more is forgotten.
+    pub(super) fn set_uses(&self, uses: PluginUses) {
+        let mut slots = self.slots.write();
+        let before = slots.len();
+        slots.retain(|name, it| uses.contains(name) || it.hook().is_none() || it.is_loaded());
+        let forgotten = before != slots.len();
+        *self.uses.write() = uses;
+        drop(slots);
+        if forgotten {
+            self.changed();
+        }
+    }
+
+    /// What a name asks of its file: the hook that it is used as, else the one that runs.
+    pub(super) fn demand(&self, name: &PluginName) -> Option<Demand> {
+        let used = self.uses.read().demand(name);
+        used.or_else(|| {
+            let running = self.get(name)?.active()?;
+            Some(Demand::of_running(name, running.hook()))
+        })
+    }
+
+    /// Tells of names in use that nothing runs under, after the first loads.
+    pub(super) fn warn_of_absent(&self) {
+        let slots = self.slots.read();
+        let uses = self.uses.read();
+        for name in uses.names().filter(|it| !slots.contains_key(*it)) {
+            let by = uses.user(name).unwrap_or_default();
+            let plugin = name.as_str();
+            tracing::warn!(
+                plugin,
+                "plugin is not there, but {by} uses it: what it decides is refused"
+            );
+        }
+    }
+
+    /// Tells once of a file that no plugin comes of, and shows it until it is forgotten.
+    pub(super) fn note_stray(&self, file: &str, reason: String) {
+        tracing::warn!(file, "a file of the plugin folder is passed over: {reason}");
+        self.strays.write().insert(file.to_owned(), reason);
+        self.changed();
+    }
+
+    pub(super) fn forget_stray(&self, file: &str) {
+        if self.strays.write().remove(file).is_some() {
+            self.changed();
+        }
     }
 
     pub(super) fn get(&self, name: &PluginName) -> Option<Arc<Slot>> {
@@ -102,11 +164,27 @@ impl Registry {
         slots.values().filter(|it| it.hook() == Some(hook)).map(|it| it.name.clone()).collect()
     }
 
+    /// Names of which a version runs, sorted.
+    pub(super) fn loaded(&self) -> Vec<PluginName> {
+        let slots = self.slots.read();
+        slots.values().filter(|it| it.is_loaded()).map(|it| it.name.clone()).collect()
+    }
+
     pub(super) fn status(&self) -> Vec<PluginStatus> {
         // One whose first load has not ended is no plugin yet, and has not failed either.
         let has_ended =
             |it: &PluginStatus| it.state != PluginState::Failed || it.last_error.is_some();
-        self.slots.read().values().map(|slot| slot.status()).filter(has_ended).collect()
+        let slots = self.slots.read();
+        let mut all: Vec<_> = slots.values().map(|it| it.status()).filter(has_ended).collect();
+        let uses = self.uses.read();
+        all.extend(uses.names().filter(|it| !slots.contains_key(*it)).map(|name| {
+            let by = uses.user(name).unwrap_or_default();
+            absent(name.as_str(), format!("is used by {by}, but there is no such file"))
+        }));
+        let strays = self.strays.read();
+        all.extend(strays.iter().map(|(file, reason)| absent(file, reason.clone())));
+        all.sort_by(|a, b| a.name.cmp(&b.name));
+        all
     }
 
     pub(super) fn watch(&self) -> watch::Receiver<u64> {
@@ -142,32 +220,30 @@ impl Registry {
         self.changed();
     }
 
-    /// The file is gone and nothing stands in for it. A name that never loaded is forgotten.
+    /// The file is gone and nothing stands in for it. A name that never loaded, or that nobody uses, is forgotten.
     pub(super) fn unload(&self, name: &PluginName) {
-        let Some(slot) = self.get(name) else { return };
-        if slot.hook().is_none() {
-            self.slots.write().remove(name);
-            self.changed();
-        } else if slot.active.swap(None).is_some() {
-            tracing::warn!(
-                plugin = name.as_str(),
-                "plugin is unloaded: its file is gone, and its on-failure policy answers for it where it is named"
-            );
-            slot.history.lock().load_error = Some("its file is gone".into());
-            slot.metrics.reloaded("unloaded");
-            self.changed();
+        let mut slots = self.slots.write();
+        let Some(slot) = slots.get(name).cloned() else { return };
+        let user = self.uses.read().user(name).map(str::to_owned);
+        if user.is_none() || slot.hook().is_none() {
+            slots.remove(name);
         }
+        drop(slots);
+        if slot.active.swap(None).is_some() {
+            slot.unloaded(user.as_deref());
+        }
+        self.changed();
     }
 
     /// Goes back to the version before; once more goes forth again.
     ///
     /// # Errors
     ///
-    /// What there is to say to the operator.
-    pub(super) fn rollback(&self, name: &PluginName) -> Result<PluginStatus, String> {
-        let slot = self.get(name).ok_or_else(|| format!("there is no plugin {name}"))?;
+    /// [`PluginError::Unknown`] and [`PluginError::NoEarlierVersion`].
+    pub(super) fn rollback(&self, name: &PluginName) -> Result<PluginStatus, PluginError> {
+        let slot = self.get(name).ok_or_else(|| PluginError::Unknown(name.clone()))?;
         let previous = slot.history.lock().previous.take();
-        let previous = previous.ok_or_else(|| format!("{name} has no earlier version"))?;
+        let previous = previous.ok_or_else(|| PluginError::NoEarlierVersion(name.clone()))?;
         tracing::info!(
             plugin = name.as_str(),
             version = previous.description.version,
@@ -181,6 +257,19 @@ impl Registry {
 
     fn changed(&self) {
         self.changes.send_modify(|count| *count += 1);
+    }
+}
+
+/// That of a name without a version.
+fn absent(name: &str, error: String) -> PluginStatus {
+    PluginStatus {
+        name: name.to_owned(),
+        hook: None,
+        version: None,
+        sha256: None,
+        source: PluginSource::File,
+        state: PluginState::Failed,
+        last_error: Some(error),
     }
 }
 
@@ -205,6 +294,10 @@ impl Slot {
         self.active.load().as_ref().map(|it| it.id)
     }
 
+    pub(super) fn is_loaded(&self) -> bool {
+        self.active.load().is_some()
+    }
+
     /// The version that runs, or that ran last.
     pub(super) fn newest(&self) -> Option<Arc<Loaded>> {
         self.history.lock().newest.clone()
@@ -225,13 +318,31 @@ impl Slot {
         if let Some(before) = history.newest.replace(loaded.clone())
             && before.sha256 != loaded.sha256
         {
-            history.previous = Some(before);
+            // A name whose world has changed cannot go back.
+            history.previous = Some(before).filter(|it| it.hook() == loaded.hook());
         }
         history.load_error = None;
         history.source = Some(loaded.source);
-        *self.health.lock() = Health::default();
+        let mut health = self.health.lock();
+        *health = Health::default();
         self.metrics.set_quarantined(false);
         self.active.store(Some(loaded));
+    }
+
+    /// Tells that its file is gone; `user` is who needs it.
+    fn unloaded(&self, user: Option<&str>) {
+        let plugin = self.name.as_str();
+        if let Some(user) = user {
+            tracing::warn!(
+                plugin,
+                "plugin is unloaded: its file is gone, and {user} uses it: its on-failure policy answers"
+            );
+            self.history.lock().load_error = Some(format!("its file is gone, and {user} uses it"));
+        } else {
+            tracing::info!(plugin, "plugin is removed: its file is gone, and nobody uses it");
+        }
+        self.metrics.set_quarantined(false);
+        self.metrics.reloaded("unloaded");
     }
 
     pub(super) fn admit(&self, now: Instant) -> Admission {
@@ -251,18 +362,21 @@ impl Slot {
         if let Some(failure) = failure {
             self.metrics.failed(failure.kind);
         }
+        let mut health = self.health.lock();
+        // Under the lock: a version that is swapped in begins with a health of its own.
         if self.active_id() != Some(load_id) {
             return;
         }
         match failure {
-            None => self.succeeded(),
-            Some(failure) if failure.kind.is_guests_fault() => self.failed(failure, now),
+            None => self.succeeded(&mut health),
+            Some(failure) if failure.kind.is_guests_fault() => {
+                self.failed(&mut health, failure, now);
+            }
             Some(_) => {}
         }
     }
 
-    fn succeeded(&self) {
-        let mut health = self.health.lock();
+    fn succeeded(&self, health: &mut Health) {
         health.call_error = None;
         if health.quarantine.succeeded() {
             self.metrics.set_quarantined(false);
@@ -273,9 +387,8 @@ impl Slot {
         }
     }
 
-    fn failed(&self, failure: &CallFailure, now: Instant) {
+    fn failed(&self, health: &mut Health, failure: &CallFailure, now: Instant) {
         let plugin = self.name.as_str();
-        let mut health = self.health.lock();
         health.call_error = Some(failure.to_string());
         if health.quarantine.failed(now) {
             self.metrics.set_quarantined(true);

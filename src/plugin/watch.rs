@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    directory::{self, Changes, Entry, Look, ReadError},
+    directory::{self, Changes, Due, Entry, Look, ReadError, Stray},
     failure::LoadError,
     host::Embedded,
     limits::Limits,
@@ -22,13 +22,17 @@ use super::{
     registry::Registry,
     status::PluginSource,
 };
-use crate::base::PluginName;
+use crate::{base::PluginName, config::nearest};
 
 /// How long files must rest after a change was told of.
 const SETTLE: Duration = Duration::from_millis(100);
 
 /// Tries of one file whose compilation comes too late: once it is done, the next try finds it in the cache.
 const LATE_LOADS_MAX: u32 = 10;
+
+/// Those of Cargo's tools: a folder of plugins' sources may be the watched one, as in Klamm's own repository.
+const OTHERS_TOML: [&str; 5] =
+    ["Cargo.toml", "clippy.toml", "deny.toml", "rust-toolchain.toml", "rustfmt.toml"];
 
 /// Keeps the registry in step with the folder and the embedded plugins.
 pub(super) struct Keeper {
@@ -41,7 +45,10 @@ pub(super) struct Keeper {
     pub(super) loader: Loader,
     /// Called after each load and unload.
     pub(super) on_change: Box<dyn Fn() + Send + Sync>,
-    pub(super) changes: Changes,
+    pub(super) changes: Changes<PluginName, Entry>,
+    pub(super) strays: Changes<String, Stray>,
+    /// Why the folder could not be read at the last look: told once.
+    pub(super) folder_error: Option<String>,
     pub(super) late_loads: BTreeMap<PluginName, u32>,
 }
 
@@ -56,17 +63,34 @@ enum Outcome {
 impl Keeper {
     /// Loads all that is there, at the start.
     pub(super) async fn load_all(&mut self) {
-        let look = directory::look(&self.dir).unwrap_or_else(|error| {
-            tracing::error!(dir = %self.dir.display(), %error, "the plugin folder cannot be read");
-            Look::new()
-        });
-        self.changes.begin(look.clone());
-        let mut names: BTreeMap<PluginName, Entry> = look;
+        let Look { mut names, strays } = self.look().unwrap_or_default();
+        self.changes.begin(names.clone());
         for name in self.embedded.keys() {
             names.entry(name.clone()).or_default();
         }
         for (name, entry) in names {
             self.handle(name, entry).await;
+        }
+        for (file, stray) in strays {
+            self.handle_stray(file, stray);
+        }
+    }
+
+    /// `None` if the folder cannot be read: nothing is unloaded then.
+    fn look(&mut self) -> Option<Look> {
+        match directory::look(&self.dir) {
+            Ok(look) => {
+                self.folder_error = None;
+                Some(look)
+            }
+            Err(error) => {
+                let error = error.to_string();
+                if self.folder_error.as_ref() != Some(&error) {
+                    tracing::error!(dir = %self.dir.display(), error, "the plugin folder cannot be read");
+                    self.folder_error = Some(error);
+                }
+                None
+            }
         }
     }
 
@@ -94,16 +118,13 @@ impl Keeper {
 
     /// One look; true when something still moves.
     async fn step(&mut self, stop: &CancellationToken) -> bool {
-        let look = match directory::look(&self.dir) {
-            Ok(look) => look,
-            Err(error) => {
-                // Nothing is unloaded for a folder that cannot be read.
-                tracing::warn!(dir = %self.dir.display(), %error, "the plugin folder cannot be read");
-                return false;
-            }
-        };
-        let due = self.changes.observe(look);
-        let mut again = due.unsettled;
+        let Some(Look { names, strays }) = self.look() else { return false };
+        let Due { names: strays, unsettled } = self.strays.observe(strays);
+        let due = self.changes.observe(names);
+        let mut again = due.unsettled || unsettled;
+        for (file, stray) in strays {
+            self.handle_stray(file, stray);
+        }
         for (name, entry) in due.names {
             if stop.is_cancelled() {
                 return false;
@@ -118,17 +139,40 @@ impl Keeper {
             (true, _) => self.load_file(&name, entry).await,
             (false, true) => self.load_embedded(&name, entry).await,
             (false, false) => {
-                // A .toml without a plugin is somebody else's.
                 self.registry.unload(&name);
                 (self.on_change)();
                 Outcome::Handled
             }
         };
         if outcome == Outcome::Handled {
+            self.note_lone_toml(&name, entry);
             self.late_loads.remove(&name);
             self.changes.handled(name, entry);
         }
         outcome
+    }
+
+    /// A `.toml` that configures nothing may be a slip of the finger.
+    fn note_lone_toml(&self, name: &PluginName, entry: Entry) {
+        let file = format!("{name}.toml");
+        let configures = entry.wasm.is_some() || self.embedded.contains_key(name);
+        if entry.toml.is_none() || configures || OTHERS_TOML.contains(&file.as_str()) {
+            return self.registry.forget_stray(&file);
+        }
+        let known = self.registry.loaded();
+        let meant = nearest(name.as_str(), known.iter().map(PluginName::as_str));
+        let hint = meant.map(|it| format!("; did you mean {it}.toml?")).unwrap_or_default();
+        let reason = format!("it configures nothing, for there is no plugin {name}{hint}");
+        self.registry.note_stray(&file, reason);
+    }
+
+    fn handle_stray(&mut self, file: String, stray: Stray) {
+        if stray == Stray::default() {
+            self.registry.forget_stray(&file);
+        } else {
+            self.registry.note_stray(&file, stray.reason.into());
+        }
+        self.strays.handled(file, stray);
     }
 
     /// A file that fails leaves alone what runs; at the start that may be the embedded plugin of its name.
@@ -218,7 +262,7 @@ impl Keeper {
             bytes,
             source,
             manifest,
-            running: running.as_ref().map(|it| it.hook()),
+            demand: self.registry.demand(name),
             memory: slot.metrics.memory(),
         };
         if let Some(running) = running

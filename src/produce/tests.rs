@@ -251,7 +251,8 @@ fn with_host(test: impl FnOnce(&Runtime, &Arc<PluginHost>)) {
     let plugins =
         crate::config::PluginConfig { dir: cache.path().join("none"), ..Config::default().plugin };
     let metrics = Metrics::default();
-    let host = PluginHost::start(&plugins, &[], cache.path().to_owned(), &metrics);
+    let uses = crate::plugin::PluginUses::default();
+    let host = PluginHost::start(&plugins, &[], uses, cache.path().to_owned(), &metrics);
     let host = runtime.block_on(host).unwrap();
     test(&runtime, &host);
     runtime.block_on(host.shutdown());

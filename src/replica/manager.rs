@@ -10,7 +10,7 @@ use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 use prometheus_client::metrics::gauge::Gauge;
 
-use super::{Partition, ReplicaError, partition::Role, read_budget::ReadBudget};
+use super::{Partition, ReplicaError, metrics, partition::Role, read_budget::ReadBudget};
 use crate::{
     base::{LeaderEpoch, TopicId, TopicName, TopicPartition},
     config::{Config, LogConfig, TopicConfig, TopicConfigs},
@@ -61,19 +61,19 @@ impl ReplicaManager {
     /// # Errors
     ///
     /// [`crate::log::LogError::DirectoryRefused`] for a directory that is in use or another node's.
-    pub fn start(config: &Arc<Config>, metrics: &Metrics) -> Result<Arc<Self>, ReplicaError> {
+    pub fn start(config: &Arc<Config>, registry: &Metrics) -> Result<Arc<Self>, ReplicaError> {
         raise_open_files_limit();
         let open = |path| LogDir::open(path, config.node.id).map(Arc::new);
         let dirs = config.log.dirs.iter().map(|it| open(it.as_path())).collect::<Result<_, _>>()?;
         let count = Gauge::default();
-        metrics.register(|it| {
+        registry.register(|it| {
             it.register(
                 "klamm_partitions",
                 "Partitions with a replica on this node",
                 count.clone(),
             );
         });
-        Ok(Arc::new(Self {
+        let manager = Arc::new(Self {
             config: Arc::clone(config),
             dirs,
             partitions: ArcSwap::default(),
@@ -82,7 +82,9 @@ impl ReplicaManager {
             changing: Mutex::new(()),
             count,
             read_budget: ReadBudget::default(),
-        }))
+        });
+        metrics::register(registry, &manager);
+        Ok(manager)
     }
 
     /// Ties the log directories to a cluster; to be called before the first [`ReplicaManager::apply`].
@@ -154,6 +156,21 @@ impl ReplicaManager {
     /// Every partition of this node, sorted.
     pub fn partitions(&self) -> Vec<Arc<Partition>> {
         self.partitions.load().values().map(|it| Arc::clone(&it.partition)).collect()
+    }
+
+    /// Topics of the image that was applied last.
+    pub(super) fn topics(&self) -> usize {
+        self.image.load().topics.len()
+    }
+
+    /// Partitions of this node whose log could not be opened.
+    pub(super) fn offline(&self) -> usize {
+        self.offline.load().len()
+    }
+
+    /// The log directories, and whether each is online.
+    pub(super) fn dirs(&self) -> impl Iterator<Item = (String, bool)> {
+        self.dirs.iter().map(|it| (it.path.display().to_string(), it.health.is_online()))
     }
 
     /// Applies retention to every log; called now and then.

@@ -8,6 +8,7 @@ mod error;
 mod fetch;
 mod isr;
 mod manager;
+mod metrics;
 mod partition;
 mod purgatory;
 mod read_budget;

@@ -1,7 +1,10 @@
 //! One partition of this node: its log, who leads it, and how far it is committed.
 
 use std::{
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -57,6 +60,9 @@ pub struct Partition {
     progress: watch::Sender<Progress>,
     pub(super) purgatory: Purgatory,
     rate: Mutex<ByteRate>,
+    /// Since this node opened it.
+    produced_bytes: AtomicU64,
+    fetched_bytes: AtomicU64,
 }
 
 impl Partition {
@@ -82,6 +88,8 @@ impl Partition {
             progress: watch::Sender::new(progress),
             purgatory: Purgatory::default(),
             rate: Mutex::new(ByteRate::new(Instant::now())),
+            produced_bytes: AtomicU64::new(0),
+            fetched_bytes: AtomicU64::new(0),
         }
     }
 
@@ -128,6 +136,7 @@ impl Partition {
         let appended = self.log.append(batches, context)?;
         if !appended.duplicate {
             self.rate.lock().add(bytes, Instant::now());
+            self.produced_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
             self.advance(self.node_id, self.log.log_end_offset());
             self.purgatory.add(bytes);
         }
@@ -162,6 +171,17 @@ impl Partition {
     /// Bytes appended a second, over the last minute or so.
     pub fn byte_rate(&self) -> f64 {
         self.rate.lock().per_second(Instant::now())
+    }
+
+    /// Takes note of bytes that a client is sent.
+    pub fn fetched(&self, bytes: usize) {
+        self.fetched_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    /// Bytes appended and bytes sent to clients, since this node opened the partition.
+    pub(super) fn bytes(&self) -> (u64, u64) {
+        let of = |it: &AtomicU64| it.load(Ordering::Relaxed);
+        (of(&self.produced_bytes), of(&self.fetched_bytes))
     }
 
     /// Takes over what a new image says.

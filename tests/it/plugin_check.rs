@@ -41,3 +41,14 @@ fn the_report_comes_as_json() {
     assert_eq!(report["version"], "1.2.3");
     assert_eq!(report["problems"], serde_json::json!([]));
 }
+
+#[test]
+fn a_file_that_a_broker_would_pass_over_for_its_name_is_told() {
+    let output = check("My Digit.wasm", &guests::by_last_digit("1.2.3", false), &[]);
+    assert_eq!(output.status.code(), Some(1));
+    let report = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        report.contains("would be passed over in a plugin folder: a plugin's name has"),
+        "{report}"
+    );
+}

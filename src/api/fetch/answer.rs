@@ -63,6 +63,7 @@ fn data(partition: i32, read: FetchedData, isolation: Isolation) -> PartitionDat
         // Only asked for from version 12 on, which has the field.
         EpochEndOffset::default().with_epoch(epoch.0).with_end_offset(end.0)
     });
+    read.partition.fetched(read.records.len());
     PartitionData::default()
         .with_partition_index(partition)
         .with_high_watermark(read.high_watermark.0)

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::{DEFINITIONS, Definition, Synonym, validate};
+use super::{Check, ConfigType, DEFINITIONS, Definition, Synonym, definition, validate};
+use crate::config::value::no_number;
 
 /// Reads a node's setting as the topic config that it is the default of: the config's name and its value. `None` for another
 /// setting.
@@ -11,10 +12,35 @@ pub fn read_broker_default(
     value: &str,
 ) -> Option<Result<(&'static str, String), String>> {
     let (definition, synonym) = find(key)?;
+    let converted = convert(synonym, value)
+        .and_then(|value| validate(definition.name, &value).map(|()| (definition.name, value)));
     Some(
-        convert(synonym, value)
-            .and_then(|value| validate(definition.name, &value).map(|()| (definition.name, value))),
+        converted.map_err(|reason| in_words_of_settings(definition, synonym.factor, value, reason)),
     )
+}
+
+/// Checks a topic config of the file, in the words of the file's other settings.
+pub fn validate_in_file(name: &str, value: &str) -> Result<(), String> {
+    validate(name, value).map_err(|reason| match definition(name) {
+        Some(definition) => in_words_of_settings(definition, 1, value, reason),
+        None => reason,
+    })
+}
+
+/// What Kafka says of a number is told as for a number of any other setting, in the setting's unit.
+fn in_words_of_settings(it: &Definition, factor: i64, value: &str, reason: String) -> String {
+    let most = match it.kind {
+        ConfigType::Int => i64::from(i32::MAX),
+        ConfigType::Long => i64::MAX,
+        _ => return reason,
+    };
+    match it.check {
+        Check::Any => no_number(value, -most - 1, most / factor),
+        // A negative number stands for itself, whatever the unit.
+        Check::AtLeast(least) => no_number(value, least, most / factor),
+        Check::Between(least, most) => no_number(value, least, most / factor),
+        _ => reason,
+    }
 }
 
 /// The settings that [`read_broker_default`] knows.
@@ -53,12 +79,12 @@ fn convert(synonym: Synonym, value: &str) -> Result<String, String> {
     if synonym.factor == 1 {
         return Ok(value.into());
     }
-    let number: i64 = value.trim().parse().map_err(|_| format!("{value} is not a number"))?;
+    let no_number = || format!("{value} is no number, or too large");
+    let number: i64 = value.trim().parse().map_err(|_| no_number())?;
     if number < 0 {
         return Ok(number.to_string());
     }
-    let converted = number.checked_mul(synonym.factor);
-    converted.map(|it| it.to_string()).ok_or_else(|| format!("{value} is too large"))
+    number.checked_mul(synonym.factor).map(|it| it.to_string()).ok_or_else(no_number)
 }
 
 fn toml(value: &str) -> String {
@@ -92,6 +118,25 @@ mod tests {
         ] {
             assert!(read_broker_default(key, value).unwrap().is_err(), "{key}={value}");
         }
+    }
+
+    #[test]
+    fn a_number_is_refused_in_the_words_and_the_unit_of_the_setting() {
+        let told = |key, value| read_broker_default(key, value).unwrap().unwrap_err();
+        let hours = "is not a whole number from -1 to 2562047788015";
+        assert_eq!(told("log.retention.hours", "soon"), format!("`soon` {hours}"));
+        assert_eq!(
+            told("log.retention.hours", "9223372036854775807"),
+            format!("`9223372036854775807` {hours}")
+        );
+        assert_eq!(
+            told("log.segment.bytes", "1"),
+            "`1` is not a whole number from 1048576 to 2147483647"
+        );
+        assert_eq!(
+            validate_in_file("retention.ms", "-2").unwrap_err(),
+            "`-2` is not a whole number from -1 to 9223372036854775807"
+        );
     }
 
     #[test]

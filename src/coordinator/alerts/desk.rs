@@ -19,6 +19,7 @@ use super::{
     AlertRooms,
     driver::{AlertDriver, Link},
     evaluate::Evaluation,
+    metrics::AlertMetrics,
     progress,
 };
 use crate::{
@@ -57,8 +58,12 @@ pub(super) struct Desk {
 impl Desk {
     pub(super) fn new(rooms: AlertRooms) -> Self {
         let (progress, newest) = watch::channel(Progress::new());
-        let link =
-            Link { plugins: rooms.plugins.clone(), loads: Arc::new(AtomicU64::new(0)), progress };
+        let link = Link {
+            metrics: AlertMetrics::register(&rooms.metrics),
+            plugins: rooms.plugins.clone(),
+            loads: Arc::new(AtomicU64::new(0)),
+            progress,
+        };
         let mut tasks = JoinSet::new();
         tasks.spawn(progress::keep(rooms.groups.clone(), newest));
         Self { rooms, link, machine: None, loads: 0, through: HashMap::new(), tasks }

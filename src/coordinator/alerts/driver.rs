@@ -7,6 +7,7 @@ use std::sync::{
 
 use tokio::sync::watch;
 
+use super::metrics::{AlertMetrics, Ledger};
 use crate::{
     alert::{AlertRecord, Alerts, Evaluated, Fingerprint, Progress},
     base::TimestampMs,
@@ -22,6 +23,7 @@ use crate::{
 /// What the driver shares with the desk.
 #[derive(Clone)]
 pub(super) struct Link {
+    pub(super) metrics: AlertMetrics,
     pub(super) plugins: Arc<PluginHost>,
     /// Counts loads: whatever was not logged before one must be evaluated again.
     pub(super) loads: Arc<AtomicU64>,
@@ -32,12 +34,13 @@ pub(super) struct Link {
 /// Drives one partition's alerts.
 pub(super) struct AlertDriver {
     alerts: Alerts,
+    ledger: Ledger,
     link: Link,
 }
 
 impl AlertDriver {
     pub(super) fn new(link: Link) -> Self {
-        Self { alerts: Alerts::default(), link }
+        Self { alerts: Alerts::default(), ledger: Ledger::new(link.metrics.clone()), link }
     }
 
     /// What is due, and the progress that is safe once it is committed.
@@ -88,18 +91,23 @@ impl Driver for AlertDriver {
                 return;
             }
         };
-        self.alerts.replay(&Fingerprint(key.to_owned()), record, telemetry::now());
+        let fingerprint = Fingerprint(key.to_owned());
+        self.ledger.replayed(&fingerprint, record.as_ref());
+        self.alerts.replay(&fingerprint, record, telemetry::now());
     }
 
     fn loaded(&mut self, now: TimestampMs) -> Work {
         let plugins = self.link.plugins.clone();
         self.alerts.loaded(&|name| policy_of(&plugins, name));
         self.link.loads.fetch_add(1, Ordering::SeqCst);
+        self.ledger.loaded();
         self.work(now)
     }
 
     fn handle(&mut self, event: Evaluated, now: TimestampMs) -> Work {
         let plugins = self.link.plugins.clone();
+        let matches = event.matches.as_ref().map_or(0, Vec::len);
+        self.link.metrics.matched(event.plugin.as_str(), matches);
         self.alerts.count(event, now, &|name| policy_of(&plugins, name));
         self.work(now)
     }

@@ -7,6 +7,7 @@
 mod desk;
 mod driver;
 mod evaluate;
+mod metrics;
 mod progress;
 
 use std::sync::Arc;
@@ -16,7 +17,9 @@ use tokio::{sync::mpsc, task::JoinHandle};
 
 use self::desk::Desk;
 use super::{GroupCoordinator, Notice};
-use crate::{config::Config, plugin::PluginHost, quorum::Quorum, replica::ReplicaManager};
+use crate::{
+    config::Config, plugin::PluginHost, quorum::Quorum, replica::ReplicaManager, telemetry::Metrics,
+};
 
 /// What the alert coordinator works with.
 #[derive(Clone)]
@@ -26,6 +29,7 @@ pub struct AlertRooms {
     pub replicas: Arc<ReplicaManager>,
     pub plugins: Arc<PluginHost>,
     pub groups: Arc<GroupCoordinator>,
+    pub metrics: Arc<Metrics>,
 }
 
 /// Counts and folds alerts, and keeps the progress of the plugins that raise them.

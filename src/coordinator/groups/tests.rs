@@ -13,7 +13,7 @@ use crate::{
         CommitOffsets, GroupError, OffsetToCommit,
         classic::{HeartbeatRequest, JoinRequest, Joined, Protocol, State, SyncRequest, Synced},
     },
-    plugin::PluginHost,
+    plugin::{PluginHost, PluginUses},
     quorum::Quorum,
     replica::ReplicaManager,
     telemetry::Metrics,
@@ -49,8 +49,9 @@ impl Node {
         let registered =
             quorum.change(|image| Ok::<_, Infallible>(register_broker(image, me))).await;
         let Ok(_epoch) = registered.unwrap();
-        let plugins =
-            PluginHost::start(&config.plugin, &[], dir.join("cache"), &metrics).await.unwrap();
+        let uses = PluginUses::default();
+        let plugins = PluginHost::start(&config.plugin, &[], uses, dir.join("cache"), &metrics);
+        let plugins = plugins.await.unwrap();
         let publisher = tokio::spawn(publish(quorum.clone(), replicas.clone()));
         let groups = GroupCoordinator::start(
             config,

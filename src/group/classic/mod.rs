@@ -36,6 +36,7 @@ pub use member::{Member, Protocol};
 pub use requests::{AssignorAnswer, HeartbeatRequest, JoinRequest, LeavingMember, SyncRequest};
 pub use state::State;
 pub use subscription::Subscribed;
+pub(crate) use subscription::decode_assignment;
 pub use target::{Assignments, Target, TargetInputs};
 
 use super::Effects;

@@ -110,7 +110,7 @@ fn decode_subscription(mut bytes: Bytes) -> Option<(i16, ConsumerProtocolSubscri
 }
 
 /// `None` for bytes that are no assignment; no bytes at all are an empty one.
-pub(super) fn decode_assignment(mut bytes: Bytes) -> Option<BTreeMap<TopicName, Vec<i32>>> {
+pub(crate) fn decode_assignment(mut bytes: Bytes) -> Option<BTreeMap<TopicName, Vec<i32>>> {
     if bytes.is_empty() {
         return Some(BTreeMap::new());
     }

@@ -14,6 +14,7 @@ use crate::plugin::{
     load::{LoadRequest, Loaded, load},
     manifest::Manifest,
     metrics::MemoryGauge,
+    uses::Demand,
 };
 
 fn node() -> Limits {
@@ -35,7 +36,7 @@ fn try_load(
         bytes: bytes.into(),
         source: PluginSource::File,
         manifest: Manifest::parse(toml, node()).expect("a good file"),
-        running,
+        demand: running.map(|it| Demand::of_running(&"a".into(), it)),
         memory: MemoryGauge::default(),
     };
     load(engine, request, || false)

@@ -18,7 +18,7 @@ use tempfile::TempDir;
 use text::Text;
 
 use super::{
-    Embedded, HookKind, PluginHost, PluginState, PluginStatus,
+    Embedded, HookKind, PluginHost, PluginState, PluginStatus, PluginUses,
     hook::{PartitionerInput, PartitionerVerdict, TransformInput, TransformVerdict},
     smoke::{self, KeyValue},
 };
@@ -70,15 +70,19 @@ fn config(dir: &Path) -> PluginConfig {
 
 impl Fixture {
     async fn start(embedded: &[Embedded], files: &[(&str, &[u8])]) -> Self {
+        Self::start_with(embedded, PluginUses::default(), files).await
+    }
+
+    async fn start_with(embedded: &[Embedded], uses: PluginUses, files: &[(&str, &[u8])]) -> Self {
         let (dir, cache) = (tempfile::tempdir().expect("folder"), shared_cache());
         for (name, bytes) in files {
             std::fs::write(dir.path().join(name), bytes).expect("write");
         }
         let metrics = Metrics::default();
-        let host =
-            PluginHost::start(&config(dir.path()), embedded, cache.path().to_owned(), &metrics)
-                .await
-                .expect("the room starts");
+        let cache_dir = cache.path().to_owned();
+        let host = PluginHost::start(&config(dir.path()), embedded, uses, cache_dir, &metrics)
+            .await
+            .expect("the room starts");
         Self { host, metrics, dir, _cache: cache }
     }
 

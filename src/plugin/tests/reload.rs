@@ -6,8 +6,8 @@ use std::sync::{
 };
 
 use super::{
-    Fixture, PartitionerVerdict, PluginState, PluginStatus, TransformVerdict, embed, is_active,
-    placing, processing,
+    Fixture, PartitionerVerdict, PluginState, PluginStatus, PluginUses, TransformVerdict, embed,
+    is_active, placing, processing,
     text::{Text, err},
 };
 use crate::plugin::{HookKind, PluginSource};
@@ -46,9 +46,17 @@ async fn a_file_takes_precedence_over_the_embedded_plugin_and_its_removal_falls_
     assert_eq!(fixture.status("log").expect("known").source, PluginSource::Embedded);
 }
 
+/// The uses of a topic `logs` that names one transform.
+fn used(name: &str) -> PluginUses {
+    let mut uses = PluginUses::default();
+    uses.add(&name.into(), HookKind::Transform, || "topic logs".into());
+    uses
+}
+
 #[tokio::test]
-async fn a_name_stays_known_while_its_file_is_gone() {
-    let fixture = Fixture::start(&[], &[("mine.wasm", &transform("1.0.0").wasm())]).await;
+async fn a_name_in_use_stays_known_while_its_file_is_gone() {
+    let files: [(&str, &[u8]); 1] = [("mine.wasm", &transform("1.0.0").wasm())];
+    let fixture = Fixture::start_with(&[], used("mine"), &files).await;
     let face = fixture.host.transform(&"mine".into()).expect("known");
     std::fs::remove_file(fixture.path("mine.wasm")).expect("remove");
     let status = fixture.until("mine", has_error("gone")).await.expect("still listed");
@@ -58,6 +66,85 @@ async fn a_name_stays_known_while_its_file_is_gone() {
     fixture.replace("mine.wasm", &transform("2.0.0").wasm());
     fixture.until_version("mine", "2.0.0").await;
     assert!(matches!(face.process(processing(&["a"])).await, TransformVerdict::Done(_)));
+    std::fs::remove_file(fixture.path("mine.wasm")).expect("remove");
+    fixture.until("mine", has_error("gone")).await;
+    fixture.host.set_uses(PluginUses::default());
+    assert_eq!(fixture.status("mine"), None, "nobody uses it any more");
+}
+
+#[tokio::test]
+async fn a_plugin_that_nobody_uses_goes_with_its_file_and_leaves_its_name_to_any_world() {
+    let fixture = Fixture::start(&[], &[("mine.wasm", &transform("1.0.0").wasm())]).await;
+    let face = fixture.host.transform(&"mine".into()).expect("known");
+    std::fs::remove_file(fixture.path("mine.wasm")).expect("remove");
+    fixture.until("mine", |it| it.is_none()).await;
+    assert!(fixture.host.transform(&"mine".into()).is_none());
+    assert!(matches!(face.process(processing(&["a"])).await, TransformVerdict::Failed(_)));
+    fixture.replace("mine.wasm", &Text::good(HookKind::Partitioner).wasm());
+    let status = fixture.until("mine", is_active).await.expect("it runs");
+    assert_eq!(status.hook, Some(HookKind::Partitioner));
+}
+
+#[tokio::test]
+async fn a_name_in_use_takes_a_file_of_the_hook_that_it_is_used_as_and_no_other() {
+    let (good, other) = (transform("1.0.0").wasm(), Text::good(HookKind::Partitioner).wasm());
+    let files: [(&str, &[u8]); 1] = [("mine.wasm", &other)];
+    let fixture = Fixture::start_with(&[], used("mine"), &files).await;
+    let refused =
+        fixture.until("mine", has_error("mine is used by topic logs")).await.expect("shown");
+    assert_eq!((refused.state, refused.hook), (PluginState::Failed, None));
+    fixture.replace("mine.wasm", &good);
+    fixture.until_version("mine", "1.0.0").await;
+    // Gone, and made anew as another world: the name stays with the hook of the topic.
+    std::fs::remove_file(fixture.path("mine.wasm")).expect("remove");
+    fixture.until("mine", has_error("gone")).await;
+    fixture.replace("mine.wasm", &other);
+    fixture.until("mine", has_error("give this file another name")).await;
+    assert!(fixture.host.transform(&"mine".into()).is_some());
+    fixture.replace("mine.wasm", &good);
+    fixture.until("mine", is_active).await;
+}
+
+#[tokio::test]
+async fn a_use_that_came_later_wins_over_the_world_that_runs() {
+    let other = Text::good(HookKind::Partitioner).wasm();
+    let fixture = Fixture::start(&[], &[("mine.wasm", &other)]).await;
+    fixture.replace("mine.wasm", &transform("2.0.0").wasm());
+    fixture.until("mine", has_error("a name keeps its world while it runs")).await;
+    fixture.host.set_uses(used("mine"));
+    fixture.replace("mine.wasm", &transform("3.0.0").wasm());
+    let status = fixture.until("mine", |it| it.is_some_and(|it| it.last_error.is_none())).await;
+    assert_eq!(status.expect("known").hook, Some(HookKind::Transform));
+    assert!(fixture.host.rollback(&"mine".into()).is_err(), "to another world");
+}
+
+#[tokio::test]
+async fn a_name_in_use_without_a_file_is_shown() {
+    let fixture = Fixture::start_with(&[], used("lost"), &[]).await;
+    let status = fixture.status("lost").expect("shown");
+    assert_eq!((status.state, status.hook), (PluginState::Failed, None));
+    assert!(status.last_error.is_some_and(|it| it.contains("topic logs")));
+}
+
+#[tokio::test]
+async fn files_that_no_plugin_comes_of_are_shown_until_they_are_gone_or_mended() {
+    let embedded = [embed("log", &transform("1.0.0"))];
+    let files: [(&str, &[u8]); 3] = [
+        ("My Plugin.wasm", b"x"),
+        ("logs.toml", b"on-failure = \"pass\""),
+        ("Cargo.toml", b"[workspace]"),
+    ];
+    let fixture = Fixture::start(&embedded, &files).await;
+    let shown = |name: &str| fixture.status(name).and_then(|it| it.last_error).expect("shown");
+    assert!(shown("My Plugin.wasm").contains("letters, digits"));
+    assert!(shown("logs.toml").contains("did you mean log.toml?"));
+    assert_eq!(fixture.status("Cargo.toml"), None);
+    fixture.replace("logs.wasm", &transform("1.0.0").wasm());
+    fixture.until("logs.toml", |it| it.is_none()).await;
+    std::fs::remove_file(fixture.path("My Plugin.wasm")).expect("remove");
+    fixture.until("My Plugin.wasm", |it| it.is_none()).await;
+    fixture.replace("late.WASM", b"x");
+    fixture.until("late.WASM", has_error("lower case")).await;
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use super::{Fixture, PartitionerVerdict, TransformVerdict, config};
 use crate::{
     base::{MemberId, TopicName},
     plugin::{
-        Embedded, HookKind, PluginHost, PluginSource, PluginState, SHIPPED, check,
+        Embedded, HookKind, PluginHost, PluginSource, PluginState, PluginUses, SHIPPED, check,
         hook::{Assignments, GroupSnapshot, PartitionerInput, RecordAction},
         smoke::{self, KeyValue},
     },
@@ -176,6 +176,7 @@ async fn a_second_start_finds_the_plugins_in_the_cache() {
         let host = PluginHost::start(
             &config(dir.path()),
             SHIPPED,
+            PluginUses::default(),
             cache.path().to_owned(),
             &Metrics::default(),
         )

@@ -1,0 +1,115 @@
+//! The error codes in an answer, for the metrics: of the whole, and of each of its parts.
+
+use kafka_protocol::messages::{
+    AlterConfigsResponse, ApiVersionsResponse, CreatePartitionsResponse, CreateTopicsResponse,
+    DeleteGroupsResponse, DeleteTopicsResponse, DescribeClusterResponse, DescribeConfigsResponse,
+    DescribeGroupsResponse, FetchResponse, FindCoordinatorResponse, HeartbeatResponse,
+    IncrementalAlterConfigsResponse, InitProducerIdResponse, JoinGroupResponse, LeaveGroupResponse,
+    ListGroupsResponse, ListOffsetsResponse, MetadataResponse, OffsetCommitResponse,
+    OffsetFetchResponse, ProduceResponse, SyncGroupResponse,
+};
+
+/// An answer that may tell of errors.
+pub(super) trait ErrorCodes {
+    /// Every code that it holds, 0 for what went well.
+    fn error_codes(&self) -> impl Iterator<Item = i16>;
+}
+
+/// Those with one code, and those whose parts have one each: `=> field.field`, a list in a list.
+macro_rules! error_codes {
+    ($($response:ident $(=> $part:ident $(. $inner:ident)?)?;)*) => {$(
+        impl ErrorCodes for $response {
+            fn error_codes(&self) -> impl Iterator<Item = i16> {
+                error_codes!(@of self $(, $part $(, $inner)?)?)
+            }
+        }
+    )*};
+    (@of $it:ident) => { std::iter::once($it.error_code) };
+    (@of $it:ident, $part:ident) => { $it.$part.iter().map(|it| it.error_code) };
+    (@of $it:ident, $part:ident, $inner:ident) => {
+        $it.$part.iter().flat_map(|it| &it.$inner).map(|it| it.error_code)
+    };
+}
+
+error_codes! {
+    AlterConfigsResponse => responses;
+    ApiVersionsResponse;
+    CreatePartitionsResponse => results;
+    CreateTopicsResponse => topics;
+    DeleteGroupsResponse => results;
+    DeleteTopicsResponse => responses;
+    DescribeClusterResponse;
+    DescribeConfigsResponse => results;
+    DescribeGroupsResponse => groups;
+    HeartbeatResponse;
+    IncrementalAlterConfigsResponse => responses;
+    InitProducerIdResponse;
+    JoinGroupResponse;
+    ListGroupsResponse;
+    ListOffsetsResponse => topics.partitions;
+    MetadataResponse => topics;
+    OffsetCommitResponse => topics.partitions;
+    ProduceResponse => responses.partition_responses;
+    SyncGroupResponse;
+}
+
+impl ErrorCodes for FetchResponse {
+    fn error_codes(&self) -> impl Iterator<Item = i16> {
+        let partitions = self.responses.iter().flat_map(|it| &it.partitions);
+        std::iter::once(self.error_code).chain(partitions.map(|it| it.error_code))
+    }
+}
+
+impl ErrorCodes for FindCoordinatorResponse {
+    fn error_codes(&self) -> impl Iterator<Item = i16> {
+        let coordinators = self.coordinators.iter().map(|it| it.error_code);
+        std::iter::once(self.error_code).chain(coordinators)
+    }
+}
+
+impl ErrorCodes for LeaveGroupResponse {
+    fn error_codes(&self) -> impl Iterator<Item = i16> {
+        let members = self.members.iter().map(|it| it.error_code);
+        std::iter::once(self.error_code).chain(members)
+    }
+}
+
+/// One group before version 8, many since.
+impl ErrorCodes for OffsetFetchResponse {
+    fn error_codes(&self) -> impl Iterator<Item = i16> {
+        let partitions = self.topics.iter().flat_map(|it| &it.partitions).map(|it| it.error_code);
+        let groups = self.groups.iter().flat_map(|group| {
+            let partitions = group.topics.iter().flat_map(|it| &it.partitions);
+            std::iter::once(group.error_code).chain(partitions.map(|it| it.error_code))
+        });
+        std::iter::once(self.error_code).chain(partitions).chain(groups)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kafka_protocol::messages::{
+        offset_fetch_response::{
+            OffsetFetchResponseGroup, OffsetFetchResponsePartitions, OffsetFetchResponseTopics,
+        },
+        produce_response::{PartitionProduceResponse, TopicProduceResponse},
+    };
+
+    use super::*;
+
+    #[test]
+    fn each_part_of_an_answer_is_looked_at() {
+        let partition = |code| PartitionProduceResponse::default().with_error_code(code);
+        let topic = TopicProduceResponse::default()
+            .with_partition_responses(vec![partition(0), partition(6)]);
+        let produced = ProduceResponse::default().with_responses(vec![topic]);
+        assert_eq!(produced.error_codes().collect::<Vec<_>>(), [0, 6]);
+
+        let partition = OffsetFetchResponsePartitions::default().with_error_code(3);
+        let topic = OffsetFetchResponseTopics::default().with_partitions(vec![partition]);
+        let group =
+            OffsetFetchResponseGroup::default().with_error_code(16).with_topics(vec![topic]);
+        let fetched = OffsetFetchResponse::default().with_groups(vec![group]);
+        assert_eq!(fetched.error_codes().collect::<Vec<_>>(), [0, 16, 3]);
+    }
+}

@@ -1,0 +1,267 @@
+//! The subcommands as a person types them: what they print, how they end.
+
+use std::{
+    io::{BufRead as _, BufReader, Read as _, Write as _},
+    net::{TcpListener, TcpStream},
+    process::{Command, Output, Stdio},
+    thread,
+};
+
+use kafka_protocol::{
+    messages::{
+        FindCoordinatorRequest, OffsetCommitRequest,
+        offset_commit_request::{OffsetCommitRequestPartition, OffsetCommitRequestTopic},
+    },
+    protocol::StrBytes,
+};
+
+use crate::support::{Broker, eventually};
+
+fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_klamm"));
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// Runs a subcommand against a broker, to its end.
+fn klamm(broker: &Broker, arguments: &[&str], input: &[u8]) -> Output {
+    let mut command = command(arguments);
+    command.env("KLAMM_BOOTSTRAP", broker.address().to_string());
+    command.env("KLAMM_HTTP", broker.http_address().to_string());
+    let mut child = command.spawn().expect("the binary starts");
+    // It may end before it has read all.
+    let _ = child.stdin.take().unwrap().write_all(input);
+    child.wait_with_output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[track_caller]
+fn succeeds(broker: &Broker, arguments: &[&str], input: &[u8]) -> (String, String) {
+    let output = klamm(broker, arguments, input);
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success(), "{arguments:?}: {err}");
+    (out, err)
+}
+
+#[track_caller]
+fn fails(broker: &Broker, arguments: &[&str], want: &str) {
+    let output = klamm(broker, arguments, b"");
+    assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+    let told = text(&output.stderr);
+    assert!(told.contains(want), "{arguments:?} tells {told:?} without {want:?}");
+}
+
+#[test]
+fn lines_come_back_as_they_were_sent_whatever_their_bytes() {
+    let broker = Broker::start();
+    let (_, told) = succeeds(&broker, &["produce", "orders"], b"a\xff\r\n\nlast");
+    assert!(told.contains("made the topic orders, which did not exist; partitions: 1"), "{told}");
+    let output = klamm(&broker, &["consume", "orders", "--exit"], b"");
+    assert_eq!(output.stdout, b"a\xff\r\n\nlast\n");
+    let (_, told) = succeeds(&broker, &["produce", "orders"], b"");
+    assert_eq!(told, "0 records sent to orders\n");
+    let (_, told) = succeeds(&broker, &["produce", "order"], b"x");
+    assert!(told.contains("did you mean orders?"), "{told}");
+}
+
+#[test]
+fn what_is_not_there_is_named_with_what_is() {
+    let broker = Broker::with(&[("auto.create.topics.enable", "false")]);
+    broker.client().create_topic("orders", 6, &[]);
+    let partition = "orders has no partition 99, but 0 to 5";
+    fails(&broker, &["consume", "orders", "-p", "99"], partition);
+    fails(&broker, &["produce", "orders", "-p", "99"], partition);
+    fails(&broker, &["consume", "order"], "there is no topic order; did you mean orders?");
+    fails(&broker, &["produce", "order"], "the broker does not make it; did you mean orders?");
+    fails(&broker, &["group", "describe", "nobody"], "Group nobody not found");
+}
+
+#[test]
+fn a_line_that_is_too_long_fails_alone_and_is_named() {
+    let broker = Broker::start();
+    let input = [b"first\n".to_vec(), vec![b'x'; 10_000_000], b"\nthird\n".to_vec()].concat();
+    let output = klamm(&broker, &["produce", "t"], &input);
+    assert_eq!(output.status.code(), Some(1));
+    let told = text(&output.stderr);
+    assert!(told.contains("1 records sent") && told.contains("send lines 2 to 2"), "{told}");
+    assert!(told.contains("MESSAGE_TOO_LARGE"), "{told}");
+    assert_eq!(succeeds(&broker, &["consume", "t", "--exit"], b"").0, "first\n");
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_failure() {
+    let broker = Broker::start();
+    succeeds(&broker, &["produce", "t"], &b"a line\n".repeat(50_000));
+    let mut child = command(&["consume", "t", "--bootstrap", &broker.address().to_string()]);
+    let mut child = child.spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "a line\n");
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success() && output.stderr.is_empty(), "{}", text(&output.stderr));
+}
+
+#[test]
+fn what_trickles_in_is_sent_at_once() {
+    let broker = Broker::start();
+    broker.client().create_topic("t", 1, &[]);
+    let mut child = command(&["produce", "t", "--bootstrap", &broker.address().to_string()]);
+    let mut child = child.spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(b"now\n").unwrap();
+    eventually("the line is stored while the input is open", || {
+        (broker.client().values("t", 0) == ["now"]).then_some(())
+    });
+    drop(input);
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn a_broker_that_goes_away_is_a_failure_and_no_silence() {
+    let dying = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = dying.local_addr().unwrap().to_string();
+    let serve = thread::spawn(move || {
+        let (mut stream, _) = dying.accept().unwrap();
+        stream.read_exact(&mut [0; 4]).unwrap();
+    });
+    let output = command(&["topic", "list", "--bootstrap", &address]).output().unwrap();
+    serve.join().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let told = text(&output.stderr);
+    assert!(told.contains("the broker closed the connection"), "{told}");
+}
+
+fn commit(broker: &Broker, group: &str, topic: &str, offsets: &[(i32, i64)]) {
+    let partitions = offsets.iter().map(|&(partition, offset)| {
+        OffsetCommitRequestPartition::default()
+            .with_partition_index(partition)
+            .with_committed_offset(offset)
+    });
+    let name = |it: &str| StrBytes::from_string(it.to_owned());
+    let topic = OffsetCommitRequestTopic::default()
+        .with_name(name(topic).into())
+        .with_partitions(partitions.collect());
+    let request = OffsetCommitRequest::default()
+        .with_group_id(name(group).into())
+        .with_generation_id_or_member_epoch(-1)
+        .with_topics(vec![topic]);
+    // Makes the topic that offsets are kept in.
+    let coordinator = FindCoordinatorRequest::default().with_key(name(group));
+    eventually("the group's coordinator takes a commit", || {
+        broker.client().call(3, &coordinator);
+        let answer = broker.client().call(7, &request);
+        let codes = answer.topics.iter().flat_map(|it| &it.partitions).map(|it| it.error_code);
+        codes.max().filter(|it| *it == 0)
+    });
+}
+
+#[test]
+fn a_group_is_described_with_its_lag_and_its_assignor() {
+    let broker = Broker::start();
+    broker.client().create_topic("orders", 2, &[]);
+    succeeds(&broker, &["produce", "orders", "-p", "1"], b"a\nb\nc\n");
+    commit(&broker, "billing", "orders", &[(0, 0), (1, 1)]);
+    broker.client().set_group_config("billing", "klamm.assignor", "sticky");
+    let (out, told) = succeeds(&broker, &["group", "describe", "billing"], b"");
+    assert_eq!(told, "group billing has no members\n");
+    for want in [
+        "billing\n  state: Empty\n",
+        "  protocol: -\n",
+        "  assignor: sticky 0.1.0 (plugin)\n",
+        "  klamm.assignor=sticky\n",
+        "TOPIC   PARTITION  CURRENT-OFFSET  LOG-END-OFFSET  LAG  CONSUMER-ID  HOST  CLIENT-ID\n",
+        "orders  0          0               0               0    -            -     -\n",
+        "orders  1          1               3               2    -            -     -\n",
+    ] {
+        assert!(out.contains(want), "{out}has no\n{want}");
+    }
+}
+
+#[test]
+fn the_list_of_plugins_has_a_header_and_shows_files_that_nothing_comes_of() {
+    let mut broker = Broker::start();
+    broker.announce("is passed over");
+    broker.put_plugin_file("My Plugin.wasm", b"x");
+    broker.wait_for_log("a file of the plugin folder is passed over");
+    let list = eventually("the file is shown", || {
+        let list = succeeds(&broker, &["plugin", "list"], b"").0;
+        list.contains("My Plugin.wasm").then_some(list)
+    });
+    assert!(list.starts_with("NAME "), "{list}");
+    assert!(list.lines().next().unwrap().ends_with("STATE"), "{list}");
+}
+
+#[test]
+fn only_a_plugin_that_is_there_can_be_rolled_back() {
+    let broker = Broker::start();
+    let status = |name: &str| {
+        let mut stream = TcpStream::connect(broker.http_address()).unwrap();
+        let head = format!("POST /v1/plugins/{name}/rollback HTTP/1.0\r\nHost: klamm\r\n\r\n");
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer.split(' ').nth(1).unwrap_or_default().to_owned()
+    };
+    assert_eq!(status("nobody"), "404");
+    assert_eq!(status("sticky"), "409");
+}
+
+#[test]
+fn a_bad_configuration_is_told_whole_with_exit_status_2() {
+    let mut command = command(&["serve", "--set", "klamm.http.listen=:9644"]);
+    let command =
+        command.args(["--set", "listeners=PLAINTEXT://a b:1", "--set", "num.partitions=0"]);
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let told = text(&output.stderr);
+    for want in [
+        "--set: klamm.http.listen: names no host: 127.0.0.1:9644",
+        "--set: listeners: ",
+        "--set: num.partitions: `0` is not a whole number from 1 to 10000",
+    ] {
+        assert!(told.contains(want), "{told}has no\n{want}");
+    }
+}
+
+/// The reader of standard error goes away behind the ready line.
+#[test]
+fn a_node_serves_in_little_address_space_and_without_a_reader_of_its_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -v 12000000; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_klamm")]);
+    command.current_dir(folder.path()).stderr(Stdio::piped()).arg("serve");
+    for set in [
+        "listeners=PLAINTEXT://127.0.0.1:0",
+        "klamm.http.listen=127.0.0.1:0",
+        "klamm.plugin.threads=2",
+        "klamm.plugin.load.timeout.ms=60000",
+    ] {
+        command.args(["--set", set]);
+    }
+    let mut child = command.spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+    let before: Vec<String> = lines.by_ref().take_while(|it| !it.contains("is ready")).collect();
+    drop(lines);
+    let warned = before.iter().filter(|it| it.contains("WARN")).count();
+    assert_eq!(warned, 1, "{before:#?}");
+    assert!(before.iter().any(|it| it.contains("ulimit -v")), "{before:#?}");
+    assert_eq!(before.iter().filter(|it| it.contains("plugin is loaded")).count(), 7);
+    let id = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn a_cache_that_cannot_be_used_is_told_once_and_stops_nobody() {
+    let mut broker = Broker::start();
+    let cache = broker.data_dir().join("plugin-cache");
+    std::fs::remove_file(&cache).unwrap();
+    std::fs::write(&cache, b"no folder").unwrap();
+    broker.announce("their cache cannot be used");
+    broker.terminate_and_restart();
+    broker.wait_for_log("their cache cannot be used");
+    assert_eq!(broker.plugin("sticky").unwrap().last_error, None);
+}
