@@ -132,6 +132,18 @@ impl Node {
         &self.addresses
     }
 
+    /// Waits for what ends a node, and tells of it. As in Kafka a failed write of the metadata log does: what the cluster is
+    /// cannot be changed any more, and a start reads it anew. So does the last log directory's going offline.
+    pub(super) async fn failed(&self) -> anyhow::Error {
+        let failure = tokio::select! {
+            error = self.rooms.quorum.died() => anyhow::Error::new(error).context("the metadata log has failed"),
+            () = self.rooms.replicas.all_offline() => anyhow::anyhow!("every log directory is offline"),
+        };
+        self.shown.send_replace(None);
+        tracing::error!("this node cannot go on and stops: {failure:#}");
+        failure
+    }
+
     /// Finishes running requests, then flushes and closes the logs.
     pub(super) async fn stop(self) -> anyhow::Result<()> {
         self.shown.send_replace(None);

@@ -2,12 +2,15 @@
 
 use std::{sync::Arc, time::Duration};
 
-use tokio::sync::watch;
+use tokio::{sync::watch, time::sleep};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     metadata::MetadataImage, produce::Produce, replica::ReplicaManager, telemetry::Metrics,
 };
+
+/// After this time the logs that could not be opened are tried again: space was freed perhaps, or files were closed.
+const OFFLINE_RETRY: Duration = Duration::from_secs(10);
 
 /// Applies images until `stop`. `published` then holds the version that this node acts by.
 pub(super) async fn run(
@@ -20,18 +23,27 @@ pub(super) async fn run(
     loop {
         let image = images.borrow_and_update().clone();
         if image.version > *published.borrow() {
-            let (version, replicas) = (image.version, replicas.clone());
-            // Opening logs is disk work.
-            if tokio::task::spawn_blocking(move || replicas.apply(&image)).await.is_err() {
-                tracing::error!(version, "applying the metadata image has panicked");
-            }
+            let version = image.version;
+            apply(&replicas, image).await;
             produce.forget_removed();
             published.send_replace(version);
         }
         tokio::select! {
             () = stop.cancelled() => return,
             changed = images.changed() => if changed.is_err() { return },
+            () = sleep(OFFLINE_RETRY), if replicas.has_offline() => {
+                let image = images.borrow().clone();
+                apply(&replicas, image).await;
+            }
         }
+    }
+}
+
+/// Opening logs is disk work.
+async fn apply(replicas: &Arc<ReplicaManager>, image: Arc<MetadataImage>) {
+    let (version, replicas) = (image.version, replicas.clone());
+    if tokio::task::spawn_blocking(move || replicas.apply(&image)).await.is_err() {
+        tracing::error!(version, "applying the metadata image has panicked");
     }
 }
 

@@ -9,6 +9,7 @@ pub(super) const INDEX: &str = ".index";
 pub(super) const TIME_INDEX: &str = ".timeindex";
 pub(super) const SNAPSHOT: &str = ".snapshot";
 pub(super) const DELETED: &str = ".deleted";
+const TEMPORARY: &str = ".tmp";
 
 /// `00000000000000000042.log` for offset 42.
 pub(super) fn of(offset: Offset, suffix: &str) -> String {
@@ -22,10 +23,20 @@ pub(super) fn offset(name: &str, suffix: &str) -> Option<Offset> {
     is_name.then(|| digits.parse().ok().map(Offset)).flatten()
 }
 
-/// The name of a file that waits to be deleted.
+/// The name of a file that waits to be deleted; its own if it does already.
 pub(super) fn deleted(path: &Path) -> PathBuf {
+    if path.as_os_str().as_encoded_bytes().ends_with(DELETED.as_bytes()) {
+        return path.to_owned();
+    }
     let mut name = path.as_os_str().to_owned();
     name.push(DELETED);
+    name.into()
+}
+
+/// The name of a file that is not whole yet.
+pub(super) fn temporary(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(TEMPORARY);
     name.into()
 }
 
@@ -45,7 +56,7 @@ pub(super) fn damaged(segment: &Path, position: u64) -> PathBuf {
 
 /// Whether a file is a left-over of an unfinished change: a replacement never renamed, or a file never deleted.
 pub(super) fn is_left_over(name: &str) -> bool {
-    [DELETED, ".tmp", ".swap", ".cleaned"].iter().any(|suffix| name.ends_with(suffix))
+    [DELETED, TEMPORARY, ".swap", ".cleaned"].iter().any(|suffix| name.ends_with(suffix))
 }
 
 #[cfg(test)]
@@ -55,6 +66,7 @@ mod tests {
     #[test]
     fn a_name_is_its_offset_in_twenty_digits() {
         assert_eq!(of(Offset(42), LOG), "00000000000000000042.log");
+        assert_eq!(deleted(&deleted(Path::new("a.log"))), Path::new("a.log.deleted"));
         assert_eq!(offset("00000000000000000042.log", LOG), Some(Offset(42)));
         for other in ["42.log", "0000000000000000004x.log", "99999999999999999999.log", "a.index"] {
             assert_eq!(offset(other, LOG), None, "{other}");

@@ -59,14 +59,25 @@ impl Files {
 
     /// Replaces a file as a whole and returns when that is durable; a crash leaves the old or the new one.
     pub(super) fn replace(&self, path: &Path, bytes: &[u8]) -> io::Result<File> {
-        let new = path.with_extension("tmp");
-        let mut file = File::create(&new)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
+        // One of its own: snapshot and log are replaced by two threads.
+        let mut new = path.as_os_str().to_owned();
+        new.push(".tmp");
+        let new = PathBuf::from(new);
+        let file = write_new(&new, bytes).inspect_err(|_| {
+            // Half a file would take room on a disk that is full.
+            let _ = fs::remove_file(&new);
+        })?;
         fs::rename(&new, path)?;
         sync_dir(&self.dir)?;
         Ok(file)
     }
+}
+
+fn write_new(path: &Path, bytes: &[u8]) -> io::Result<File> {
+    let mut file = File::create(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    Ok(file)
 }
 
 fn sync_dir(dir: &Path) -> io::Result<()> {

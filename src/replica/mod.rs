@@ -6,8 +6,10 @@
 mod byte_rate;
 mod error;
 mod fetch;
+mod hosted;
 mod isr;
 mod manager;
+mod opening;
 mod partition;
 mod purgatory;
 mod read_budget;

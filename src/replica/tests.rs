@@ -59,7 +59,9 @@ impl Host {
 fn replicas(root: &std::path::Path) -> Arc<ReplicaManager> {
     let mut config = Config::default();
     config.log.dirs = vec![root.to_owned()];
-    ReplicaManager::start(&Arc::new(config), &Metrics::default()).unwrap()
+    let replicas = ReplicaManager::start(&Arc::new(config), &Metrics::default()).unwrap();
+    replicas.claim("a cluster").unwrap();
+    replicas
 }
 
 /// Topics with their id, leader and partition count.
@@ -78,8 +80,10 @@ fn image(topics: &[(&str, u128, i32, usize)]) -> MetadataImage {
             name: name.into(),
             partitions: vec![partition; partitions],
         };
+        image.topic_names.insert(topic.id, name.into());
         image.topics.insert(name.into(), Arc::new(topic));
     }
+    image.version = 1;
     image
 }
 
