@@ -49,6 +49,8 @@ impl Log {
         self.sync(unflushed(&segments, writer.recovery_point))?;
         self.write_snapshot(&writer, true)?;
         writer.recovery_point = self.log_end_offset();
+        // There may be more logs than files that may be open.
+        segments.iter().for_each(|it| it.close_files());
         Ok(())
     }
 

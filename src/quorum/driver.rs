@@ -17,7 +17,7 @@ use super::{
     QuorumError, cluster_id,
     consensus::{Change, Raft},
     files::Files,
-    log_store::LogStore,
+    log_store::{LOST, LogStore, damaged},
     network::SingleVoter,
     state_machine::StateMachine,
 };
@@ -40,6 +40,7 @@ const SNAPSHOT_ENTRIES: u64 = 1_000;
 pub struct Quorum {
     raft: Raft,
     id: u64,
+    log_path: PathBuf,
     image: watch::Receiver<Arc<MetadataImage>>,
     /// Held from a decision until it is in the image: the next one decides on that.
     turn: Arc<Mutex<()>>,
@@ -52,6 +53,7 @@ struct Opened {
     log: LogStore,
     machine: StateMachine,
     lock: std::fs::File,
+    log_path: PathBuf,
 }
 
 impl Quorum {
@@ -71,19 +73,16 @@ impl Quorum {
             .map_err(|_| QuorumError::Stopped)??;
         let raft =
             Raft::new(id, Arc::new(raft_config()), SingleVoter, opened.log, opened.machine).await?;
-        let quorum = Self { raft, id, image, turn: Arc::default(), _lock: opened.lock };
+        let quorum = Self { raft, id, log_path: opened.log_path, image, turn: Arc::default(), _lock: opened.lock };
         quorum.lead().await?;
         quorum.name_cluster().await?;
         Ok(Arc::new(quorum))
     }
 
-    /// A vote without a log is no first start: to begin anew would forget every topic.
     fn why_no_voter(&self) -> String {
         let voters: Vec<_> = self.raft.voter_ids().collect();
         match voters.as_slice() {
-            [] => "quorum.log has lost its entries, though quorum.vote tells that there were some; restore it from a copy, \
-                   or start with an empty log directory"
-                .into(),
+            [] => damaged(&self.log_path, &LOST).to_string(),
             voters => format!("the metadata log belongs to node {voters:?}, this is node {}", self.id),
         }
     }
@@ -202,7 +201,11 @@ fn open(dir: PathBuf, published: watch::Sender<Arc<MetadataImage>>) -> io::Resul
     let lock = files.lock()?;
     let log = LogStore::open(&files)?;
     let machine = StateMachine::open(&files, published)?;
-    Ok(Opened { log, machine, lock })
+    if log.purged() > machine.applied() {
+        let reason = "it is missing or older than quorum.log, which holds only what came after it";
+        return Err(damaged(&files.snapshot(), &reason));
+    }
+    Ok(Opened { log, machine, lock, log_path: files.log() })
 }
 
 /// Timeouts are those of a quorum on one machine or rack; a single voter meets none of them.

@@ -200,6 +200,35 @@ async fn a_partition_whose_log_cannot_be_opened_is_offline_until_it_can() {
 }
 
 #[test]
+fn a_log_that_could_not_be_opened_is_not_believed_by_the_next_start() {
+    let host = Host::start();
+    std::fs::write(host.root.path().join("a-0"), b"").unwrap();
+    host.apply(image(&[("a", 1, 1, 2)]));
+    assert!(host.replicas.has_offline());
+    std::fs::remove_file(host.root.path().join("a-0")).unwrap();
+    std::fs::create_dir(host.root.path().join("a-0")).unwrap();
+    host.replicas.close();
+    assert!(!host.root.path().join(".kafka_cleanshutdown").exists());
+}
+
+#[test]
+fn what_is_left_of_a_topic_that_was_deleted_in_a_crash_is_put_aside() {
+    let host = Host::start();
+    host.apply(image(&[("a", 1, 1, 1), ("b", 2, 1, 1)]));
+    host.partition("a", 0).append(vec![batch(2)], Acks::All).unwrap();
+    std::fs::create_dir(host.root.path().join("of-3")).unwrap();
+    let host = host.restart();
+    host.apply(image(&[("b", 2, 1, 1)]));
+    let folders = host.folders();
+    assert_eq!(folders.len(), 3, "{folders:?}");
+    assert!(folders[0].starts_with("a-0.") && folders[0].ends_with("-stray"), "{folders:?}");
+    assert_eq!(folders[1..], ["b-0", "of-3"]);
+    // Only a start looks for them.
+    host.apply(image(&[("a", 3, 1, 1)]));
+    assert_eq!(host.partition("a", 0).log().log_end_offset(), Offset(0));
+}
+
+#[test]
 fn acks_all_needs_enough_replicas_in_sync() {
     let host = Host::start();
     let mut strict = image(&[("a", 1, 1, 1)]);

@@ -13,6 +13,7 @@ mod plugin_check;
 mod plugin_failures;
 mod plugin_reload;
 mod start_and_stop;
+mod storage_failures;
 mod support;
 mod transform;
 

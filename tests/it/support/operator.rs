@@ -27,22 +27,30 @@ fn text(it: &str) -> StrBytes {
     StrBytes::from_string(it.to_owned())
 }
 
+fn creation(name: &str, partitions: i32, configs: &[(&str, &str)]) -> CreateTopicsRequest {
+    let config = |(name, value): &(&str, &str)| {
+        CreatableTopicConfig::default().with_name(text(name)).with_value(Some(text(value)))
+    };
+    let topic = CreatableTopic::default()
+        .with_name(text(name).into())
+        .with_num_partitions(partitions)
+        .with_replication_factor(1)
+        .with_configs(configs.iter().map(config).collect());
+    CreateTopicsRequest::default().with_topics(vec![topic]).with_timeout_ms(30_000)
+}
+
 impl Client {
     #[track_caller]
     pub(crate) fn create_topic(&mut self, name: &str, partitions: i32, configs: &[(&str, &str)]) {
-        let config = |(name, value): &(&str, &str)| {
-            CreatableTopicConfig::default().with_name(text(name)).with_value(Some(text(value)))
-        };
-        let topic = CreatableTopic::default()
-            .with_name(text(name).into())
-            .with_num_partitions(partitions)
-            .with_replication_factor(1)
-            .with_configs(configs.iter().map(config).collect());
-        let request =
-            CreateTopicsRequest::default().with_topics(vec![topic]).with_timeout_ms(30_000);
-        let response = self.call(5, &request);
+        let response = self.call(5, &creation(name, partitions, configs));
         let created = &response.topics[0];
         assert_eq!(created.error_code, 0, "{:?}", created.error_message);
+    }
+
+    /// The error code, if an answer comes.
+    pub(crate) fn try_create_topic(&mut self, name: &str) -> Option<i16> {
+        let response = self.try_call(5, &creation(name, 1, &[]))?;
+        Some(response.topics[0].error_code)
     }
 
     #[track_caller]
