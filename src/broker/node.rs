@@ -27,6 +27,9 @@ const PLUGIN_CACHE: &str = "plugin-cache";
 /// Folder of the metadata log, in the first log directory, under Kafka's name.
 const METADATA_LOG: &str = "__cluster_metadata-0";
 
+/// To check large disks after a power cut takes hours. Whoever does not want to wait sends a signal.
+const LOGS_OPEN_WITHIN: Duration = Duration::from_hours(24);
+
 /// A running node.
 pub(super) struct Node {
     rooms: Arc<Rooms>,
@@ -73,7 +76,8 @@ impl Node {
             Arc::new(Produce::new(&config, replicas.clone(), plugins.clone(), intake, &metrics));
         let (publish, published) = start_publishing(&quorum, &replicas, &produce, &stop_rooms);
         let mut background = vec![publish];
-        published.reached(quorum.image().version, Duration::from_mins(10)).await;
+        let is_open = published.reached(quorum.image().version, LOGS_OPEN_WITHIN).await;
+        anyhow::ensure!(is_open, "opening the logs has ended before its end");
         produce.resume();
 
         let groups = GroupCoordinator::start(

@@ -16,11 +16,11 @@ use std::{
 };
 
 use parking_lot::Mutex;
-use uuid::Uuid;
 
 use super::{
     Log, LogError, LogSettings, checkpoint,
     file::{Disk, RealDisk},
+    file_name,
     health::Health,
     meta_properties::{self, Meta},
     partition_metadata,
@@ -69,6 +69,11 @@ impl LogDir {
         };
         dir.remove_deleted_folders()?;
         Ok(dir)
+    }
+
+    /// Whether the last stop was clean, so that logs need not be checked.
+    pub fn was_clean(&self) -> bool {
+        self.clean
     }
 
     /// Ties the directory to a cluster, for good, and takes the clean-shutdown marker away: from now on its logs may change.
@@ -132,7 +137,8 @@ impl LogDir {
     /// Renames a folder that belongs to another topic. Its records are not deleted: the metadata that says so may be
     /// what is wrong.
     fn put_aside(&self, partition: &TopicPartition, dir: &Path) -> Result<(), LogError> {
-        let stray = self.path.join(format!("{partition}.{}-stray", Uuid::new_v4().simple()));
+        let name = file_name::out_of_the_way(&partition.to_string(), file_name::STRAY);
+        let stray = self.path.join(name);
         tracing::warn!(%partition, stray = %stray.display(), "put the records of a topic aside that is not there any more");
         self.disk.rename(dir, &stray).map_err(LogError::storage("rename", dir))
     }
@@ -170,7 +176,7 @@ impl LogDir {
     /// A crash may have left folders that were renamed to be deleted.
     fn remove_deleted_folders(&self) -> Result<(), LogError> {
         let names = self.disk.list(&self.path).map_err(LogError::storage("list", &self.path))?;
-        for name in names.iter().filter(|it| is_deleted(it)) {
+        for name in names.iter().filter(|it| file_name::is_deleted_folder(it)) {
             let path = self.path.join(name);
             self.disk.remove_dir_all(&path).map_err(LogError::storage("remove", &path))?;
         }
@@ -211,12 +217,6 @@ fn recovery_point(line: &str) -> Option<(TopicPartition, Offset)> {
     let mut words = line.split(' ');
     let partition = TopicPartition::new(words.next()?, words.next()?.parse().ok()?);
     Some((partition, Offset(words.next()?.parse().ok()?)))
-}
-
-/// Whether a folder is that of a deleted partition: `topic-0.UUID-delete`.
-fn is_deleted(name: &str) -> bool {
-    let parts = name.strip_suffix("-delete").and_then(|it| it.rsplit_once('.'));
-    parts.is_some_and(|(partition, id)| partition_of(partition).is_some() && id.len() == 32)
 }
 
 /// The partition of a folder's name: `topic-0`.

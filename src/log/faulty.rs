@@ -23,6 +23,8 @@ pub(super) struct Faults {
     truncate_fails: AtomicBool,
     /// No file can be opened any more.
     out_of_files: AtomicBool,
+    /// Bytes read.
+    read: AtomicUsize,
     /// What was fsynced.
     synced: Mutex<Vec<PathBuf>>,
 }
@@ -46,6 +48,11 @@ impl Faults {
 
     pub(super) fn run_out_of_files(&self, is_out: bool) {
         self.out_of_files.store(is_out, Ordering::Relaxed);
+    }
+
+    /// Bytes that were read since the last call.
+    pub(super) fn take_read(&self) -> usize {
+        self.read.swap(0, Ordering::Relaxed)
     }
 
     /// What was fsynced since the last call.
@@ -128,6 +135,7 @@ impl File for FaultyFile {
     }
 
     fn read_exact_at(&self, bytes: &mut [u8], at: u64) -> io::Result<()> {
+        self.faults.read.fetch_add(bytes.len(), Ordering::Relaxed);
         self.file.read_exact_at(bytes, at)
     }
 

@@ -10,6 +10,12 @@ pub(super) const TIME_INDEX: &str = ".timeindex";
 pub(super) const SNAPSHOT: &str = ".snapshot";
 pub(super) const DELETED: &str = ".deleted";
 const TEMPORARY: &str = ".tmp";
+/// Ends the names of folders that wait to be deleted.
+pub(super) const DELETE: &str = "-delete";
+/// Ends the names of folders that belong to no topic.
+pub(super) const STRAY: &str = "-stray";
+/// Of a name in a file system.
+const NAME_BYTES_MAX: usize = 255;
 
 /// `00000000000000000042.log` for offset 42.
 pub(super) fn of(offset: Offset, suffix: &str) -> String {
@@ -54,6 +60,20 @@ pub(super) fn damaged(segment: &Path, position: u64) -> PathBuf {
     name.into()
 }
 
+/// `topic-0.UUID-delete`: the name of a folder that is put out of the way, for `why`. As in Kafka the topic's part is cut where
+/// the whole would be longer than file systems allow.
+pub(super) fn out_of_the_way(folder: &str, why: &str) -> String {
+    let suffix = format!(".{}{why}", uuid::Uuid::new_v4().simple());
+    let kept = folder.get(..NAME_BYTES_MAX - suffix.len()).unwrap_or(folder);
+    format!("{kept}{suffix}")
+}
+
+/// Whether a folder was renamed to be deleted.
+pub(super) fn is_deleted_folder(name: &str) -> bool {
+    let parts = name.strip_suffix(DELETE).and_then(|it| it.rsplit_once('.'));
+    parts.is_some_and(|(_, id)| id.len() == 32 && id.bytes().all(|it| it.is_ascii_hexdigit()))
+}
+
 /// Whether a file is a left-over of an unfinished change: a replacement never renamed, or a file never deleted.
 pub(super) fn is_left_over(name: &str) -> bool {
     [DELETED, TEMPORARY, ".swap", ".cleaned"].iter().any(|suffix| name.ends_with(suffix))
@@ -62,6 +82,19 @@ pub(super) fn is_left_over(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_out_of_the_way_has_a_name_that_fits() {
+        let longest = format!("{}-99999", "a".repeat(249));
+        for folder in ["a-0", &longest] {
+            let deleted = out_of_the_way(folder, DELETE);
+            assert!(deleted.len() <= 255 && is_deleted_folder(&deleted), "{deleted}");
+            assert!(!is_deleted_folder(&out_of_the_way(folder, STRAY)));
+        }
+        for other in ["my-delete", "a.b-delete", "a-0"] {
+            assert!(!is_deleted_folder(other), "{other}");
+        }
+    }
 
     #[test]
     fn a_name_is_its_offset_in_twenty_digits() {

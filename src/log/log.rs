@@ -81,9 +81,11 @@ pub(super) struct Writer {
     pub(super) state: State,
     /// Everything in segments before this offset is on disk for sure.
     pub(super) recovery_point: Offset,
-    /// Files that were renamed, and when they may go.
-    pub(super) deleted: Vec<(TimestampMs, Vec<PathBuf>)>,
+    pub(super) deleted: Vec<Deleted>,
 }
+
+/// The files of a segment that were renamed, and when they may go.
+pub(super) type Deleted = (TimestampMs, Vec<PathBuf>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {

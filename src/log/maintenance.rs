@@ -1,13 +1,10 @@
 //! What a log does besides appends and reads: retention, flushing, closing, deletion. Called off the request path.
 
-use std::{
-    path::PathBuf,
-    sync::{Arc, atomic::Ordering},
-};
+use std::sync::{Arc, atomic::Ordering};
 
 use super::{
     Log, LogError, file_name,
-    log::{State, Writer},
+    log::{Deleted, State, Writer},
     retention::{SegmentSpan, deletable},
     segment::Segment,
 };
@@ -17,15 +14,18 @@ impl Log {
     /// Deletes segments that retention by time or size no longer keeps, and rolls one that is too old; returns how
     /// many. Also forgets silent producers, flushes what was rolled, and closes files that nobody uses.
     pub fn retain(&self, now: TimestampMs) -> Result<usize, LogError> {
-        let deleted = {
+        let (deleted, due) = {
             let mut writer = self.writer.lock();
             self.check_open(&writer)?;
-            self.purge(&mut writer, now)?;
             self.roll_if_old(&mut writer, now)?;
             let expiration_ms = self.settings.load().producer_id_expiration_ms;
             writer.producers.expire(now, expiration_ms);
-            self.delete_segments(&mut writer, now)?
+            let due = writer.deleted.extract_if(.., |it| it.0 <= now).collect();
+            (self.delete_segments(&mut writer, now), due)
         };
+        // Large files take their time to go: appends go on meanwhile.
+        self.purge(due)?;
+        let deleted = deleted?;
         self.flush_sealed()?;
         for segment in self.segments.load().iter() {
             segment.close_if_idle();
@@ -60,9 +60,8 @@ impl Log {
             let mut writer = self.writer.lock();
             writer.state = State::Closed;
             let mut dir = self.dir.lock();
-            let mut name = dir.as_os_str().to_owned();
-            name.push(format!(".{}-delete", uuid::Uuid::new_v4().simple()));
-            let renamed = PathBuf::from(name);
+            let name = dir.file_name().unwrap_or_default().to_string_lossy();
+            let renamed = dir.with_file_name(file_name::out_of_the_way(&name, file_name::DELETE));
             self.disk.rename(&dir, &renamed).map_err(LogError::storage("rename", &dir))?;
             dir.clone_from(&renamed);
             renamed
@@ -74,16 +73,19 @@ impl Log {
         self.disk.remove_dir_all(&renamed).map_err(LogError::storage("remove", &renamed))
     }
 
-    /// Removes files whose `file.delete.delay.ms` is over.
-    fn purge(&self, writer: &mut Writer, now: TimestampMs) -> Result<(), LogError> {
-        let (due, waiting) =
-            std::mem::take(&mut writer.deleted).into_iter().partition(|it| it.0 <= now);
-        writer.deleted = waiting;
-        let due: Vec<(TimestampMs, Vec<PathBuf>)> = due;
-        for path in due.iter().flat_map(|(_, paths)| paths) {
-            self.disk.remove(path).map_err(LogError::storage("remove", path))?;
+    /// Removes files whose `file.delete.delay.ms` is over; what cannot be removed waits for the next time.
+    fn purge(&self, due: Vec<Deleted>) -> Result<(), LogError> {
+        let mut failure = None;
+        for deleted in due {
+            let removed = deleted.1.iter().try_for_each(|path| {
+                self.disk.remove(path).map_err(LogError::storage("remove", path))
+            });
+            if let Err(error) = removed {
+                self.writer.lock().deleted.push(deleted);
+                failure = Some(error);
+            }
         }
-        Ok(())
+        failure.map_or(Ok(()), Err)
     }
 
     /// `segment.ms` by the clock: records' timestamps alone would never roll a log that nobody appends to.

@@ -41,6 +41,7 @@ impl ProducerRecovery<'_> {
                 break;
             }
         }
+        self.remove_surplus(from)?;
         producers.expire(now, expiration_ms);
         for (at, segment) in self.segments.iter().enumerate() {
             if self.segments.get(at + 1).is_none_or(|next| next.base_offset > from) {
@@ -48,6 +49,17 @@ impl ProducerRecovery<'_> {
             }
         }
         Ok(producers)
+    }
+
+    /// Of the snapshots before the one in use, those that segments begin with stay: retention takes them. Others are of
+    /// earlier stops.
+    fn remove_surplus(&self, used: Offset) -> Result<(), LogError> {
+        let begins_segment = |it: &Offset| self.segments.iter().any(|at| at.base_offset == *it);
+        let mut surplus = self.snapshots.iter().filter(|it| **it < used && !begins_segment(it));
+        surplus.try_for_each(|it| {
+            let path = self.path(*it);
+            self.disk.remove(&path).map_err(LogError::storage("remove", &path))
+        })
     }
 
     fn read_snapshot(&self, offset: Offset) -> Result<Option<ProducerStates>, LogError> {

@@ -123,10 +123,10 @@ impl Loader<'_> {
         while let Some(base) = bases.pop_front() {
             let segment = self.segment(base);
             let next_base = bases.front().copied();
-            let believes =
+            let need_not_check =
                 found.epochs_known && self.believes(next_base) && split_off != Some(base);
-            let believed = if believes { adopt(&segment)? } else { None };
-            if let Some(end) = believed {
+            let adopted = if need_not_check { adopt(&segment)? } else { None };
+            if let Some(end) = adopted {
                 found.end = end;
             } else {
                 split_off = self.recover(&segment, next_base, found)?;

@@ -73,7 +73,14 @@ impl Quorum {
             .map_err(|_| QuorumError::Stopped)??;
         let raft =
             Raft::new(id, Arc::new(raft_config()), SingleVoter, opened.log, opened.machine).await?;
-        let quorum = Self { raft, id, log_path: opened.log_path, image, turn: Arc::default(), _lock: opened.lock };
+        let quorum = Self {
+            raft,
+            id,
+            log_path: opened.log_path,
+            image,
+            turn: Arc::default(),
+            _lock: opened.lock,
+        };
         quorum.lead().await?;
         quorum.name_cluster().await?;
         Ok(Arc::new(quorum))
@@ -83,7 +90,9 @@ impl Quorum {
         let voters: Vec<_> = self.raft.voter_ids().collect();
         match voters.as_slice() {
             [] => damaged(&self.log_path, &LOST).to_string(),
-            voters => format!("the metadata log belongs to node {voters:?}, this is node {}", self.id),
+            voters => {
+                format!("the metadata log belongs to node {voters:?}, this is node {}", self.id)
+            }
         }
     }
 

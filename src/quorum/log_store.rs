@@ -24,7 +24,8 @@ use super::{
 };
 
 /// A log without entries is that of a first start alone: to begin anew would forget every topic.
-pub(super) const LOST: &str = "it has lost its entries, though the files beside it tell that there were some";
+pub(super) const LOST: &str =
+    "it has lost its entries, though the files beside it tell that there were some";
 
 /// The log of a member. Clones share it.
 #[derive(Clone, Debug)]
@@ -103,7 +104,8 @@ fn read_vote(files: &Files) -> io::Result<Option<Vote>> {
 }
 
 pub(super) fn damaged(path: &std::path::Path, reason: &dyn std::fmt::Display) -> io::Error {
-    let text = format!("read {}: {reason}; restore __cluster_metadata-0 from a copy", path.display());
+    let text =
+        format!("read {}: {reason}; restore __cluster_metadata-0 from a copy", path.display());
     io::Error::new(io::ErrorKind::InvalidData, text)
 }
 

@@ -28,7 +28,7 @@ impl ReplicaManager {
         told: &BTreeSet<TopicPartition>,
     ) -> Partitions {
         let started = Instant::now();
-        let new = self.places(new, kept);
+        let new = self.places(new, kept, told);
         let opened = Mutex::new(Partitions::new());
         each(&new, |(wanted, dir)| match self.open(wanted, dir) {
             Ok(it) => {
@@ -49,7 +49,12 @@ impl ReplicaManager {
 
     /// The directory of each new partition: where it lies already, else the one with the fewest. None, while it may lie in one
     /// that cannot be read.
-    fn places(&self, new: Vec<Wanted>, kept: &Partitions) -> Vec<(Wanted, Arc<LogDir>)> {
+    fn places(
+        &self,
+        new: Vec<Wanted>,
+        kept: &Partitions,
+        told: &BTreeSet<TopicPartition>,
+    ) -> Vec<(Wanted, Arc<LogDir>)> {
         let (mut found, mut all_read) = (HashMap::new(), true);
         for (at, dir) in self.dirs.iter().enumerate() {
             match dir.partitions() {
@@ -64,13 +69,21 @@ impl ReplicaManager {
         let count =
             |dir: &Arc<LogDir>| kept.values().filter(|it| Arc::ptr_eq(&it.dir, dir)).count();
         let mut counts: Vec<_> = self.dirs.iter().map(count).collect();
+        let is_unclean = |at: &usize| self.dirs.get(*at).is_some_and(|it| !it.was_clean());
+        let mut to_check = 0;
         let mut place = |wanted: &Wanted| {
             let known = found.get(&wanted.topic_partition).copied();
+            let is_first_time = !told.contains(&wanted.topic_partition);
+            to_check += usize::from(is_first_time && known.as_ref().is_some_and(is_unclean));
             let at = known.or_else(|| self.emptiest(&counts).filter(|_| all_read))?;
             *counts.get_mut(at)? += 1;
             self.dirs.get(at).cloned()
         };
-        new.into_iter().filter_map(|it| place(&it).map(|dir| (it, dir))).collect()
+        let placed = new.into_iter().filter_map(|it| place(&it).map(|dir| (it, dir))).collect();
+        if to_check > 0 {
+            tracing::info!(partitions = to_check, "the last stop was not clean: checking logs");
+        }
+        placed
     }
 
     /// An online directory with the fewest partitions; any, if none is online.
@@ -110,13 +123,6 @@ fn tell_recovery(opened: &Partitions, started: Instant) {
     if partitions > 0 {
         let Recovery { segments, bytes_checked, bytes_cut } = sum;
         let ms = started.elapsed().as_millis();
-        tracing::info!(
-            partitions,
-            segments,
-            bytes_checked,
-            bytes_cut,
-            ms,
-            "checked logs after a stop that was not clean"
-        );
+        tracing::info!(partitions, segments, bytes_checked, bytes_cut, ms, "checked logs");
     }
 }

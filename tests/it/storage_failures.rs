@@ -4,7 +4,7 @@ use std::{fs, process::Command};
 
 use kafka_protocol::messages::MetadataRequest;
 
-use crate::support::{Broker, Session};
+use crate::support::{Broker, Session, eventually};
 
 fn topics(broker: &Broker) -> usize {
     broker.client().call(9, &MetadataRequest::default().with_topics(None)).topics.len()
@@ -48,4 +48,19 @@ fn a_node_that_may_open_too_few_files_says_so_and_does_not_start() {
     assert_eq!(ended.status.code(), Some(1));
     let told = String::from_utf8_lossy(&ended.stderr);
     assert!(told.contains("may hold 24 files open, and needs at least"), "{told}");
+}
+
+#[test]
+fn a_topic_with_the_longest_name_is_deleted_and_made_again() {
+    let broker = Broker::start();
+    let mut client = broker.client();
+    let name = "n".repeat(249);
+    for _ in 0..2 {
+        client.create_topic(&name, 1, &[]);
+        client.delete_topic(&name);
+    }
+    eventually("its folders are gone", || {
+        let left = fs::read_dir(broker.data_dir()).unwrap().map(|it| it.unwrap().file_name());
+        (!left.into_iter().any(|it| it.to_str().unwrap().starts_with('n'))).then_some(())
+    });
 }

@@ -130,3 +130,22 @@ fn a_want_of_files_refuses_what_it_must_and_takes_nothing_offline() {
     append(&log, &Sent::records(2)).unwrap();
     assert_eq!(spans(&log), [(0, 1), (2, 3)]);
 }
+
+#[test]
+fn a_clean_start_reads_a_small_part_of_a_large_log() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t-0");
+    let log = open(&path, LogSettings { index_interval_bytes: 0, ..settings() });
+    for at in 0..8_000 {
+        append(&log, &Sent::records(1).at(&[at])).unwrap();
+    }
+    log.close().unwrap();
+    let files = std::fs::read_dir(&path).unwrap();
+    let size: u64 = files.map(|it| it.unwrap().metadata().unwrap().len()).sum();
+    let faults = Faults::none();
+    let clean = Opening { clean: true, recovery_point: log.recovery_point() };
+    let again = open_faulty_from(&path, &faults, clean);
+    assert_eq!(again.log_end_offset(), Offset(8_000));
+    let read = faults.take_read() as u64;
+    assert!(read > 0 && read * 10 < size, "{read} of {size} bytes");
+}

@@ -95,25 +95,26 @@ fn a_flipped_bit_anywhere_costs_its_batch_and_never_panics() {
     }
 }
 
+type Change = fn(&mut [u8]);
+
 #[test]
 fn good_batches_behind_a_damaged_one_are_kept_and_the_damaged_one_is_set_aside() {
     let source = tempfile::tempdir().unwrap();
     let path = source.path().join("t-0");
     let bytes = written(&path);
     let size = bytes.len() / 8;
-    // Its length, which the index makes up for; its records; both of two neighbours; the zeros of a lost page.
-    type Damage = fn(&mut [u8]);
-    let damages: [(Damage, &[usize]); 4] = [
+    // Its length, which the index makes up for; its records; everything; the zeros of a lost page.
+    let kinds: [(Change, &[usize]); 4] = [
         (|it| it[8] = 0x7f, &[3]),
         (|it| it[70] ^= 1, &[3]),
         (|it| it.rotate_left(1), &[3]),
         (|it| it.fill(0), &[3, 4]),
     ];
-    for (damage, batches) in damages {
-        let mut damaged = bytes.clone();
+    for (change, batches) in kinds {
+        let mut changed = bytes.clone();
         let (first, last) = (batches[0], batches[batches.len() - 1]);
-        damage(&mut damaged[first * size..(last + 1) * size]);
-        let (dir, log) = opened_with(&damaged, &["00000000000000000000.index"], &path);
+        change(&mut changed[first * size..(last + 1) * size]);
+        let (dir, log) = opened_with(&changed, &["00000000000000000000.index"], &path);
         let want: Vec<_> =
             (0..8).filter(|it| !batches.contains(it)).map(|it| it as i64 * 2).collect();
         assert_eq!(log.log_end_offset(), Offset(16));
@@ -125,7 +126,7 @@ fn good_batches_behind_a_damaged_one_are_kept_and_the_damaged_one_is_set_aside()
         log.close().unwrap();
         assert_eq!(consumed(&open_clean(&folder, settings())), want, "after a clean stop");
         let aside = folder.join(format!("{LOG}.{}.damaged", first * size));
-        let want = &damaged[first * size..(last + 1) * size];
+        let want = &changed[first * size..(last + 1) * size];
         assert_eq!(fs::read(aside).unwrap(), want, "and no good one with it");
     }
 }
@@ -211,8 +212,8 @@ fn damaged_files(path: &Path) -> usize {
 
 #[test]
 fn segments_behind_a_damaged_one_are_kept_and_what_was_cut_is_set_aside() {
-    type Change = fn(&mut Vec<u8>);
-    let changes: [(Change, usize); 4] = [
+    type ChangeFile = fn(&mut Vec<u8>);
+    let changes: [(ChangeFile, usize); 4] = [
         (|it| it[70] ^= 1, 1),
         (|it| it[16] = 9, 1),
         (Vec::clear, 0),

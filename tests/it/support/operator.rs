@@ -8,7 +8,8 @@ use std::{
 
 use kafka_protocol::{
     messages::{
-        CreatePartitionsRequest, CreateTopicsRequest, IncrementalAlterConfigsRequest,
+        CreatePartitionsRequest, CreateTopicsRequest, DeleteTopicsRequest,
+        IncrementalAlterConfigsRequest,
         create_partitions_request::CreatePartitionsTopic,
         create_topics_request::{CreatableTopic, CreatableTopicConfig},
         incremental_alter_configs_request::{AlterConfigsResource, AlterableConfig},
@@ -51,6 +52,15 @@ impl Client {
     pub(crate) fn try_create_topic(&mut self, name: &str) -> Option<i16> {
         let response = self.try_call(5, &creation(name, 1, &[]))?;
         Some(response.topics[0].error_code)
+    }
+
+    #[track_caller]
+    pub(crate) fn delete_topic(&mut self, name: &str) {
+        let request = DeleteTopicsRequest::default()
+            .with_topic_names(vec![text(name).into()])
+            .with_timeout_ms(30_000);
+        let response = self.call(5, &request);
+        assert_eq!(response.responses[0].error_code, 0);
     }
 
     #[track_caller]
