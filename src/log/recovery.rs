@@ -4,10 +4,10 @@
 //! Rule: what was acknowledged and is whole stays. What follows damage is kept behind a gap in the offsets, as compaction
 //! leaves one, and an offset that was given out is not given to another record. All of it is told.
 
-use std::{collections::VecDeque, path::Path, sync::Arc};
+use std::{collections::VecDeque, io::IoSlice, path::Path, sync::Arc};
 
 use super::{
-    LogError, LogSettings,
+    AppendContext, LogError, LogSettings,
     adopt::{adopt, adopt_first_time},
     cursor::SCAN_WINDOW_BYTES,
     file::Disk,
@@ -19,8 +19,12 @@ use super::{
     producer_state::ProducerStates,
     salvage::{Damage, set_aside, split_off},
     segment::Segment,
+    stamp::{Stamped, stamp},
 };
-use crate::base::{Offset, TimestampMs};
+use crate::{
+    base::{Offset, TimestampMs},
+    wire::record_batch::{TimestampType, placeholder},
+};
 
 /// What is known of a log before it is opened.
 #[derive(Clone, Copy, Debug)]
@@ -156,12 +160,39 @@ impl Loader<'_> {
                 dir = %self.dir.display(), from = end.0, to = given_out.0,
                 "records at the end of a log are missing: the next one gets the offset behind them"
             );
-            let segment = self.segment(given_out);
-            segment.create()?;
-            found.segments.push(segment);
+            self.end_at(given_out, found)?;
             found.end = given_out;
         } else if found.segments.is_empty() {
             found.segments.push(self.segment(Offset(0)));
+        }
+        Ok(())
+    }
+
+    /// Lets the log end with something that is there: consumers would wait at a gap for what never comes.
+    fn end_at(&self, end: Offset, found: &mut Found) -> Result<(), LogError> {
+        let Some(last) = found.segments.last().cloned() else {
+            // It begins there too.
+            let segment = self.segment(end);
+            segment.create()?;
+            found.segments.push(segment);
+            return Ok(());
+        };
+        let offset = Offset(end.0 - 1);
+        let segment = if last.reaches(offset) { last } else { self.segment(offset) };
+        let context = AppendContext {
+            leader_epoch: found.epochs.latest().unwrap_or_default(),
+            now: self.now,
+            timestamp_type: TimestampType::CreateTime,
+        };
+        let Stamped { header, head, rest } = stamp(&placeholder(), offset, &context);
+        let position = segment.size();
+        segment
+            .write(&mut [IoSlice::new(&head), IoSlice::new(&rest)])
+            .map_err(|(failed, _)| failed)?;
+        segment.note(&header, position, self.settings.index_interval_bytes, self.now);
+        segment.set_size(position + header.size_bytes() as u64);
+        if found.segments.last().is_some_and(|it| it.base_offset < segment.base_offset) {
+            found.segments.push(segment);
         }
         Ok(())
     }

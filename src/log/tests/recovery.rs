@@ -55,13 +55,28 @@ fn what_a_power_cut_took_leaves_a_gap_where_the_index_knows_of_it() {
     let bytes = written(&path);
     let size = bytes.len() / 8;
     for cut in [0, 30, 2 * size, 5 * size + 7] {
-        let (_dir, log) = opened_with(&bytes[..cut], &["00000000000000000000.index"], &path);
+        let (dir, log) = opened_with(&bytes[..cut], &["00000000000000000000.index"], &path);
         let whole = cut / size;
         assert_eq!(log.log_end_offset(), Offset(16), "cut at {cut}");
+        // A consumer comes to the end, where nothing of a producer is.
+        let mut want: Vec<_> = (0..whole).map(|at| at as i64 * 2).collect();
+        want.push(15);
+        assert_eq!(consumed(&log), want, "cut at {cut}");
+        assert!(
+            log.read(Offset(15), Offset(16), 1, true)
+                .unwrap()
+                .batches()
+                .all(|it| it.control().is_some())
+        );
         let appended = append(&log, &Sent::records(2)).unwrap();
         assert_eq!(appended.base_offset, Offset(16), "no other record's offset");
-        let want: Vec<_> = (0..whole).chain([8]).map(|at| at as i64 * 2).collect();
-        assert_eq!(consumed(&log), want, "cut at {cut}");
+        want.push(16);
+        log.close().unwrap();
+        for clean in [false, true] {
+            let path = dir.path().join("t-0");
+            let log = if clean { open_clean(&path, settings()) } else { open(&path, settings()) };
+            assert_eq!(consumed(&log), want, "cut at {cut}");
+        }
     }
 }
 

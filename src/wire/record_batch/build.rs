@@ -125,7 +125,7 @@ impl BatchBuilder {
 }
 
 /// `RecordBatch.NO_TIMESTAMP`: below every timestamp of a record.
-const NO_TIMESTAMP: TimestampMs = TimestampMs(-1);
+pub(super) const NO_TIMESTAMP: TimestampMs = TimestampMs(-1);
 
 /// Puts length and CRC into `header`, and the header before the records.
 fn seal(mut header: BatchHeader, section: &[u8]) -> Batch {
