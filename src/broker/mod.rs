@@ -4,36 +4,37 @@
 
 mod listeners;
 mod node;
+mod open_files;
 mod plugin_uses;
 mod publish;
-
-use tokio::signal::unix::{SignalKind, signal};
+mod signals;
 
 use self::node::Node;
+pub use self::signals::Signals;
 use crate::config::Config;
 
 /// Runs a node until SIGTERM or SIGINT, then stops it cleanly.
 ///
 /// # Errors
 ///
-/// What keeps the node from starting, or from ending cleanly.
-pub async fn run(config: Config) -> anyhow::Result<()> {
-    // By default a file beyond `ulimit -f` ends the process; as a failed write it is an error like a full disk.
-    let _too_large = signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()))?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
+/// What keeps the node from starting, from going on, or from ending cleanly.
+pub async fn run(mut config: Config, mut signals: Signals) -> anyhow::Result<()> {
+    open_files::raise_limit(&mut config)?;
     let node = tokio::select! {
         node = Node::start(config) => node?,
-        _ = terminate.recv() => return Ok(()),
-        _ = interrupt.recv() => return Ok(()),
+        () = signals.stop() => return Ok(()),
     };
     tracing::info!("klamm is ready: {}", node.addresses().join(" "));
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
-    }
+    let failure = tokio::select! {
+        () = signals.stop() => None,
+        failure = node.failed() => Some(failure),
+    };
     tracing::info!("stopping");
-    node.stop().await?;
+    let stopped = node.stop().await;
+    if let Some(failure) = failure {
+        return Err(failure);
+    }
+    stopped?;
     tracing::info!("stopped");
     Ok(())
 }

@@ -30,6 +30,9 @@ const PLUGIN_CACHE: &str = "plugin-cache";
 /// Folder of the metadata log, in the first log directory, under Kafka's name.
 const METADATA_LOG: &str = "__cluster_metadata-0";
 
+/// To check large disks after a power cut takes hours. Whoever does not want to wait sends a signal.
+const LOGS_OPEN_WITHIN: Duration = Duration::from_hours(24);
+
 /// A running node.
 pub(super) struct Node {
     rooms: Arc<Rooms>,
@@ -81,7 +84,8 @@ impl Node {
         };
         let (publish, published) = start_publishing(&quorum, to_rooms, &stop_rooms);
         let mut background = vec![publish];
-        published.reached(quorum.image().version, Duration::from_mins(10)).await;
+        let is_open = published.reached(quorum.image().version, LOGS_OPEN_WITHIN).await;
+        anyhow::ensure!(is_open, "opening the logs has ended before its end");
         produce.resume();
 
         let groups = GroupCoordinator::start(
@@ -135,6 +139,18 @@ impl Node {
     /// Every address, as the ready line tells them.
     pub(super) fn addresses(&self) -> &[String] {
         &self.addresses
+    }
+
+    /// Waits for what ends a node, and tells of it. As in Kafka a failed write of the metadata log does: what the cluster is
+    /// cannot be changed any more, and a start reads it anew. So does the last log directory's going offline.
+    pub(super) async fn failed(&self) -> anyhow::Error {
+        let failure = tokio::select! {
+            error = self.rooms.quorum.died() => anyhow::Error::new(error).context("the metadata log has failed"),
+            () = self.rooms.replicas.all_offline() => anyhow::anyhow!("every log directory is offline"),
+        };
+        self.shown.send_replace(None);
+        tracing::error!("this node cannot go on and stops: {failure:#}");
+        failure
     }
 
     /// Finishes running requests, then flushes and closes the logs.

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use tokio::sync::watch;
+use tokio::{sync::watch, time::sleep};
 use tokio_util::sync::CancellationToken;
 
 use super::plugin_uses;
@@ -10,6 +10,9 @@ use crate::{
     config::Config, metadata::MetadataImage, plugin::PluginHost, produce::Produce,
     replica::ReplicaManager, telemetry::Metrics,
 };
+
+/// After this time the logs that could not be opened are tried again: space was freed perhaps, or files were closed.
+const OFFLINE_RETRY: Duration = Duration::from_secs(10);
 
 /// The rooms that act on images.
 pub(super) struct Publisher {
@@ -37,18 +40,26 @@ impl Publisher {
             tokio::select! {
                 () = stop.cancelled() => return,
                 changed = images.changed() => if changed.is_err() { return },
+                () = sleep(OFFLINE_RETRY), if self.replicas.has_offline() => {
+                    let image = images.borrow().clone();
+                    self.open_logs(image).await;
+                }
             }
         }
     }
 
     async fn publish(&self, image: Arc<MetadataImage>) {
-        let (version, replicas) = (image.version, self.replicas.clone());
         self.plugins.set_uses(plugin_uses::of(&self.config, &image));
-        // Opening logs is disk work.
+        self.open_logs(image).await;
+        self.produce.forget_removed();
+    }
+
+    /// Opening logs is disk work.
+    async fn open_logs(&self, image: Arc<MetadataImage>) {
+        let (version, replicas) = (image.version, self.replicas.clone());
         if tokio::task::spawn_blocking(move || replicas.apply(&image)).await.is_err() {
             tracing::error!(version, "applying the metadata image has panicked");
         }
-        self.produce.forget_removed();
     }
 }
 

@@ -1,7 +1,8 @@
 //! `klamm serve`: runs a node until a signal stops it.
 
-use std::process::ExitCode;
+use std::{io, process::ExitCode};
 
+use tokio::runtime::Runtime;
 use tracing_subscriber::{EnvFilter, fmt, prelude::*};
 
 use super::{
@@ -9,12 +10,23 @@ use super::{
     arguments::{LogFormat, Serve},
     output::tell,
 };
-use crate::{broker, config::Config};
+use crate::{
+    broker::{self, Signals},
+    config::Config,
+};
 
-/// What is logged unless `RUST_LOG` says otherwise.
-const FILTER: &str = "info,openraft=error";
+/// What is logged unless `RUST_LOG` says otherwise. openraft is silent: it tells of each step, and what really fails `quorum`
+/// tells in words that an operator can act on.
+const FILTER: &str = "info,openraft=off";
 
 pub(super) fn run(arguments: &Serve) -> ExitCode {
+    let (runtime, signals) = match start_runtime() {
+        Ok(started) => started,
+        Err(error) => {
+            eprintln!("start threads and listen to signals: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
     let loaded = match Config::load(arguments.config.as_deref(), &arguments.set) {
         Ok(loaded) => loaded,
         Err(problems) => {
@@ -27,7 +39,10 @@ pub(super) fn run(arguments: &Serve) -> ExitCode {
     if !loaded.meaningless.is_empty() {
         tracing::warn!("settings without a meaning here: {}", loaded.meaningless.join(", "));
     }
-    match serve(loaded.config) {
+    let ended = runtime.block_on(broker::run(loaded.config, signals));
+    // After a signal during the start logs may still be read: they are left as by a kill.
+    runtime.shutdown_background();
+    match ended {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             tracing::error!("{error:#}");
@@ -36,9 +51,13 @@ pub(super) fn run(arguments: &Serve) -> ExitCode {
     }
 }
 
-fn serve(config: Config) -> anyhow::Result<()> {
+fn start_runtime() -> io::Result<(Runtime, Signals)> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(broker::run(config))
+    let signals = {
+        let _inside = runtime.enter();
+        Signals::listen()?
+    };
+    Ok((runtime, signals))
 }
 
 fn warn_of_filter() {
@@ -49,7 +68,7 @@ fn warn_of_filter() {
     }
 }
 
-/// `RUST_LOG` widens or narrows what is written; openraft tells of each step, which nobody needs.
+/// `RUST_LOG` widens or narrows what is written.
 fn start_logging(format: LogFormat) {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(FILTER));
     // A reader of standard error that goes away must not take the broker with it.

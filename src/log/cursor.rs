@@ -97,6 +97,18 @@ impl BatchCursor {
         Ok(Some(located))
     }
 
+    /// The next batch if it is possible and its CRC holds; `None` at the end and where that is not so.
+    pub(super) fn next_whole(&mut self) -> Result<Option<Located>, LogError> {
+        let found = match self.next() {
+            Ok(Some(located)) => self.verify(&located).map(|()| Some(located)),
+            other => other,
+        };
+        match found {
+            Err(LogError::CorruptBatch { .. }) => Ok(None),
+            other => other,
+        }
+    }
+
     /// Checks the CRC-32C of a batch.
     pub(super) fn verify(&mut self, located: &Located) -> Result<(), LogError> {
         let bytes = self.bytes(located.position, located.header.size_bytes())?;

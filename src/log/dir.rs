@@ -12,59 +12,25 @@ use std::{
     collections::HashMap,
     fs,
     path::{Path, PathBuf},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::Arc,
 };
 
 use parking_lot::Mutex;
-use uuid::Uuid;
 
 use super::{
     Log, LogError, LogSettings, checkpoint,
     file::{Disk, RealDisk},
-    kafka_uuid,
-    pace::Pace,
+    file_name,
+    health::Health,
+    meta_properties::{self, Meta},
     partition_metadata,
     recovery::Opening,
 };
 use crate::base::{BrokerId, Offset, TimestampMs, TopicId, TopicPartition};
 
 const LOCK: &str = ".lock";
-const META: &str = "meta.properties";
 const CLEAN_SHUTDOWN: &str = ".kafka_cleanshutdown";
 const RECOVERY_POINTS: &str = "recovery-point-offset-checkpoint";
-
-/// Whether a directory can be trusted; shared by its logs.
-#[derive(Debug, Default)]
-pub struct Health {
-    offline: AtomicBool,
-    /// A full disk refuses every append.
-    refusals: Pace,
-}
-
-impl Health {
-    pub fn is_online(&self) -> bool {
-        !self.offline.load(Ordering::Acquire)
-    }
-
-    /// Tells of an append that the disk refused, now and then. Nothing of it is left: the directory stays in use.
-    pub(super) fn tell_failure(&self, failure: &LogError, now: TimestampMs) {
-        let LogError::Storage { source: cause, .. } = failure else { return };
-        if self.refusals.is_due(now) {
-            tracing::error!(%failure, %cause, "refused an append: its producer is told KAFKA_STORAGE_ERROR");
-        }
-    }
-
-    /// Stops all appends to the directory until a restart, and says why.
-    pub fn take_offline(&self, reason: &LogError) {
-        if !self.offline.swap(true, Ordering::AcqRel) {
-            let cause = std::error::Error::source(reason).map(ToString::to_string);
-            tracing::error!(%reason, cause, "took a log directory offline; restart after the disk was looked at");
-        }
-    }
-}
 
 /// A folder of `log.dirs` with the partitions in it.
 #[derive(Debug)]
@@ -80,17 +46,8 @@ pub struct LogDir {
     _lock: fs::File,
 }
 
-/// What `meta.properties` says.
-#[derive(Clone, Debug)]
-#[expect(clippy::struct_field_names, reason = "Kafka's own keys")]
-struct Meta {
-    node_id: BrokerId,
-    cluster_id: Option<String>,
-    directory_id: Uuid,
-}
-
 impl LogDir {
-    /// Locks the directory (made if absent) for this node, and takes the clean-shutdown marker away.
+    /// Locks the directory (made if absent) for this node.
     ///
     /// # Errors
     ///
@@ -99,7 +56,7 @@ impl LogDir {
         let disk: Arc<dyn Disk> = Arc::new(RealDisk);
         disk.create_dir_all(path).map_err(LogError::storage("create", path))?;
         let lock = lock(path)?;
-        let meta = own(disk.as_ref(), path, node_id)?;
+        let meta = meta_properties::own(disk.as_ref(), path, node_id)?;
         let clean = path.join(CLEAN_SHUTDOWN).exists();
         let dir = Self {
             path: path.to_owned(),
@@ -110,29 +67,23 @@ impl LogDir {
             clean,
             _lock: lock,
         };
-        dir.remove_marker()?;
         dir.remove_deleted_folders()?;
         Ok(dir)
     }
 
-    /// Ties the directory to a cluster, for good.
+    /// Whether the last stop was clean, so that logs need not be checked.
+    pub fn was_clean(&self) -> bool {
+        self.clean
+    }
+
+    /// Ties the directory to a cluster, for good, and takes the clean-shutdown marker away: from now on its logs may change.
     ///
     /// # Errors
     ///
     /// [`LogError::DirectoryRefused`] if it belongs to another one.
     pub fn claim(&self, cluster_id: &str) -> Result<(), LogError> {
-        let mut meta = self.meta.lock();
-        match &meta.cluster_id {
-            Some(known) if known == cluster_id => Ok(()),
-            Some(known) => {
-                let reason = format!("it belongs to cluster {known}, this node is of {cluster_id}");
-                Err(LogError::DirectoryRefused { path: self.path.clone(), reason })
-            }
-            None => {
-                meta.cluster_id = Some(cluster_id.to_owned());
-                meta.store(self.disk.as_ref(), &self.path)
-            }
-        }
+        self.meta.lock().claim(self.disk.as_ref(), &self.path, cluster_id)?;
+        self.remove_marker()
     }
 
     /// Partitions with a folder here.
@@ -155,10 +106,10 @@ impl LogDir {
         if found.is_some_and(|it| it != topic_id) {
             self.put_aside(partition, &dir)?;
         }
-        let opening = Opening {
-            clean: self.clean,
-            recovery_point: self.recovery_points.get(partition).copied().unwrap_or_default(),
-        };
+        // The checkpoint knows names alone: it may speak of a topic that had this one before.
+        let point = self.recovery_points.get(partition).filter(|_| found == Some(topic_id));
+        let opening =
+            Opening { clean: self.clean, recovery_point: point.copied().unwrap_or_default() };
         let (disk, health) = (Arc::clone(&self.disk), Arc::clone(&self.health));
         let log = Log::open_on(disk, dir.clone(), health, settings, opening, now)?;
         if found != Some(topic_id) {
@@ -167,11 +118,28 @@ impl LogDir {
         Ok(log)
     }
 
+    /// Puts aside what is of no topic any more, asked once after a start: the node ended between the deletion of a topic and
+    /// that of its records.
+    pub fn put_strays_aside(
+        &self,
+        is_wanted: impl Fn(&TopicPartition, TopicId) -> bool,
+    ) -> Result<(), LogError> {
+        for partition in self.partitions()? {
+            let dir = self.path.join(partition.to_string());
+            let found = partition_metadata::read(self.disk.as_ref(), &dir)?;
+            if found.is_some_and(|it| !is_wanted(&partition, it)) {
+                self.put_aside(&partition, &dir)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Renames a folder that belongs to another topic. Its records are not deleted: the metadata that says so may be
     /// what is wrong.
     fn put_aside(&self, partition: &TopicPartition, dir: &Path) -> Result<(), LogError> {
-        let stray = self.path.join(format!("{partition}.{}-stray", Uuid::new_v4().simple()));
-        tracing::warn!(%partition, stray = %stray.display(), "put the records of another topic of this name aside");
+        let name = file_name::out_of_the_way(&partition.to_string(), file_name::STRAY);
+        let stray = self.path.join(name);
+        tracing::warn!(%partition, stray = %stray.display(), "put the records of a topic aside that is not there any more");
         self.disk.rename(dir, &stray).map_err(LogError::storage("rename", dir))
     }
 
@@ -208,7 +176,7 @@ impl LogDir {
     /// A crash may have left folders that were renamed to be deleted.
     fn remove_deleted_folders(&self) -> Result<(), LogError> {
         let names = self.disk.list(&self.path).map_err(LogError::storage("list", &self.path))?;
-        for name in names.iter().filter(|it| it.ends_with("-delete")) {
+        for name in names.iter().filter(|it| file_name::is_deleted_folder(it)) {
             let path = self.path.join(name);
             self.disk.remove_dir_all(&path).map_err(LogError::storage("remove", &path))?;
         }
@@ -231,61 +199,6 @@ fn lock(path: &Path) -> Result<fs::File, LogError> {
             reason: "another process holds its lock: is Klamm (or Kafka) running there?".into(),
         }),
         Err(fs::TryLockError::Error(error)) => Err(LogError::storage("lock", &lock_path)(error)),
-    }
-}
-
-/// Reads or makes `meta.properties`.
-fn own(disk: &dyn Disk, path: &Path, node_id: BrokerId) -> Result<Meta, LogError> {
-    let meta_path = path.join(META);
-    let refused = |reason| LogError::DirectoryRefused { path: path.to_owned(), reason };
-    let Some(bytes) = disk.read_small(&meta_path).map_err(LogError::storage("read", &meta_path))?
-    else {
-        let meta = Meta { node_id, cluster_id: None, directory_id: Uuid::new_v4() };
-        meta.store(disk, path)?;
-        return Ok(meta);
-    };
-    let meta = Meta::decode(&bytes).ok_or_else(|| {
-        refused(format!(
-            "{META} is damaged: it needs version=1, node.id and directory.id; restore it from a copy"
-        ))
-    })?;
-    if meta.node_id != node_id {
-        let reason = format!("it belongs to node {}, this is node {}", meta.node_id.0, node_id.0);
-        return Err(refused(reason));
-    }
-    Ok(meta)
-}
-
-impl Meta {
-    fn decode(bytes: &[u8]) -> Option<Self> {
-        let text = std::str::from_utf8(bytes).ok()?;
-        let properties: HashMap<_, _> = text
-            .lines()
-            .filter(|line| !line.starts_with('#'))
-            .filter_map(|line| line.split_once('='))
-            .map(|(key, value)| (key.trim(), value.trim()))
-            .collect();
-        let id = *properties.get("node.id").or_else(|| properties.get("broker.id"))?;
-        Some(Self {
-            node_id: BrokerId(id.parse().ok()?),
-            cluster_id: properties.get("cluster.id").map(ToString::to_string),
-            directory_id: properties
-                .get("directory.id")
-                .and_then(|it| kafka_uuid::decode(it))
-                .unwrap_or_else(Uuid::new_v4),
-        })
-    }
-
-    fn store(&self, disk: &dyn Disk, dir: &Path) -> Result<(), LogError> {
-        let path = dir.join(META);
-        let cluster_id = self.cluster_id.as_ref().map(|it| format!("cluster.id={it}\n"));
-        let text = format!(
-            "version=1\nnode.id={}\ndirectory.id={}\n{}",
-            self.node_id.0,
-            kafka_uuid::encode(self.directory_id),
-            cluster_id.unwrap_or_default()
-        );
-        disk.replace(&path, text.as_bytes(), true).map_err(LogError::storage("write", &path))
     }
 }
 
@@ -335,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn the_clean_shutdown_marker_is_good_for_one_start() {
+    fn the_clean_shutdown_marker_is_good_for_one_start_that_touches_logs() {
         let root = tempfile::tempdir().unwrap();
         let dir = LogDir::open(root.path(), BrokerId(1)).unwrap();
         assert!(!dir.clean);
@@ -343,6 +256,11 @@ mod tests {
         drop(dir);
         let dir = LogDir::open(root.path(), BrokerId(1)).unwrap();
         assert!(dir.clean);
+        drop(dir);
+        // A start that ended before it touched a log leaves it.
+        let dir = LogDir::open(root.path(), BrokerId(1)).unwrap();
+        assert!(dir.clean);
+        dir.claim("a").unwrap();
         drop(dir);
         assert!(!LogDir::open(root.path(), BrokerId(1)).unwrap().clean);
     }

@@ -3,9 +3,9 @@
 use std::{
     fmt,
     io::{self, IoSlice},
-    path::Path,
+    path::{Path, PathBuf},
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
 };
@@ -21,6 +21,12 @@ pub(super) struct Faults {
     short_write: AtomicUsize,
     fsync_fails: AtomicBool,
     truncate_fails: AtomicBool,
+    /// No file can be opened any more.
+    out_of_files: AtomicBool,
+    /// Bytes read.
+    read: AtomicUsize,
+    /// What was fsynced.
+    synced: Mutex<Vec<PathBuf>>,
 }
 
 impl Faults {
@@ -40,6 +46,20 @@ impl Faults {
         self.fsync_fails.store(true, Ordering::Relaxed);
     }
 
+    pub(super) fn run_out_of_files(&self, is_out: bool) {
+        self.out_of_files.store(is_out, Ordering::Relaxed);
+    }
+
+    /// Bytes that were read since the last call.
+    pub(super) fn take_read(&self) -> usize {
+        self.read.swap(0, Ordering::Relaxed)
+    }
+
+    /// What was fsynced since the last call.
+    pub(super) fn take_synced(&self) -> Vec<PathBuf> {
+        std::mem::take(&mut self.synced.lock().unwrap())
+    }
+
     pub(super) fn fail_truncate(&self) {
         self.truncate_fails.store(true, Ordering::Relaxed);
     }
@@ -51,6 +71,7 @@ pub(super) struct FaultyDisk(pub(super) Arc<Faults>);
 struct FaultyFile {
     file: Arc<dyn File>,
     faults: Arc<Faults>,
+    path: PathBuf,
     is_log: bool,
 }
 
@@ -64,11 +85,20 @@ fn failing(fails: &AtomicBool) -> io::Result<()> {
     if fails.load(Ordering::Relaxed) { Err(io::Error::other("as ordered")) } else { Ok(()) }
 }
 
+impl FaultyDisk {
+    fn check_files(&self) -> io::Result<()> {
+        let is_out = self.0.out_of_files.load(Ordering::Relaxed);
+        if is_out { Err(rustix::io::Errno::MFILE.into()) } else { Ok(()) }
+    }
+}
+
 impl Disk for FaultyDisk {
     fn open(&self, path: &Path) -> io::Result<Arc<dyn File>> {
+        self.check_files()?;
         Ok(Arc::new(FaultyFile {
             file: RealDisk.open(path)?,
             faults: Arc::clone(&self.0),
+            path: path.to_owned(),
             is_log: path.extension().is_some_and(|it| it == "log"),
         }))
     }
@@ -90,6 +120,7 @@ impl Disk for FaultyDisk {
     }
 
     fn sync_dir(&self, _path: &Path) -> io::Result<()> {
+        self.check_files()?;
         failing(&self.0.fsync_fails)
     }
 
@@ -104,6 +135,7 @@ impl File for FaultyFile {
     }
 
     fn read_exact_at(&self, bytes: &mut [u8], at: u64) -> io::Result<()> {
+        self.faults.read.fetch_add(bytes.len(), Ordering::Relaxed);
         self.file.read_exact_at(bytes, at)
     }
 
@@ -133,6 +165,8 @@ impl File for FaultyFile {
     }
 
     fn sync(&self) -> io::Result<()> {
-        failing(&self.faults.fsync_fails)
+        failing(&self.faults.fsync_fails)?;
+        self.faults.synced.lock().unwrap().push(self.path.clone());
+        Ok(())
     }
 }

@@ -11,6 +11,8 @@ use std::{
 
 use parking_lot::Mutex;
 
+use super::file_name;
+
 /// Slices that one system call takes (`IOV_MAX` of Linux).
 const SLICES_MAX: usize = 1024;
 
@@ -32,7 +34,7 @@ pub(crate) trait Disk: fmt::Debug + Send + Sync {
 
     /// The whole of a small file; `None` if it is absent.
     fn read_small(&self, path: &Path) -> io::Result<Option<Vec<u8>>> {
-        if !path.exists() {
+        if !path.try_exists()? {
             return Ok(None);
         }
         let file = self.open(path)?;
@@ -48,15 +50,17 @@ pub(crate) trait Disk: fmt::Debug + Send + Sync {
     /// Replaces a small file as a whole: a reader finds the old or the new content, never half of it.
     /// Without `durable` a power cut may leave it empty, for what can be rebuilt.
     fn replace(&self, path: &Path, bytes: &[u8], durable: bool) -> io::Result<()> {
-        let mut name = path.as_os_str().to_owned();
-        name.push(".tmp");
-        let temporary = PathBuf::from(name);
-        let file = self.open(&temporary)?;
-        file.truncate(0)?;
-        file.write_all_at(&mut [IoSlice::new(bytes)], 0)?;
-        if durable {
-            file.sync()?;
-        }
+        let temporary = file_name::temporary(path);
+        let write = || {
+            let file = self.open(&temporary)?;
+            file.truncate(0)?;
+            file.write_all_at(&mut [IoSlice::new(bytes)], 0)?;
+            if durable { file.sync() } else { Ok(()) }
+        };
+        write().inspect_err(|_| {
+            // Half a file would take room on a disk that is full.
+            let _ = self.remove(&temporary);
+        })?;
         self.rename(&temporary, path)?;
         match path.parent() {
             Some(parent) if durable => self.sync_dir(parent),
@@ -162,16 +166,6 @@ impl File for fs::File {
     }
 }
 
-/// Lets this process open as many files as the system allows it: a segment has up to three.
-pub(crate) fn raise_open_files_limit() {
-    use rustix::process::{Resource, getrlimit, setrlimit};
-    let limit = getrlimit(Resource::Nofile);
-    let raised = rustix::process::Rlimit { current: limit.maximum, ..limit };
-    if let Err(error) = setrlimit(Resource::Nofile, raised) {
-        tracing::warn!(%error, "could not raise the limit of open files");
-    }
-}
-
 /// A file that is opened when it is first used, and may be closed when it is idle: a node with thousands of partitions
 /// holds open only what it works with.
 #[derive(Debug)]
@@ -222,12 +216,23 @@ impl LazyFile {
         }
     }
 
-    /// Renames the file, opening it before: whoever still reads it goes on when it is gone.
+    /// Renames the file, opening it before: whoever still reads it goes on when it is gone. (Without a file to spare for that,
+    /// a reader that comes later fails.)
     pub(crate) fn rename(&self, to: PathBuf) -> io::Result<()> {
-        self.get()?;
+        let _ = self.get();
         let mut state = self.state.lock();
-        self.disk.rename(&state.path, &to)?;
-        state.path = to;
+        if state.path != to {
+            self.disk.rename(&state.path, &to)?;
+            state.path = to;
+        }
         Ok(())
+    }
+
+    /// The folder of the file was renamed.
+    pub(crate) fn moved_to(&self, dir: &Path) {
+        let mut state = self.state.lock();
+        if let Some(name) = state.path.file_name() {
+            state.path = dir.join(name);
+        }
     }
 }

@@ -9,6 +9,13 @@ pub(super) const INDEX: &str = ".index";
 pub(super) const TIME_INDEX: &str = ".timeindex";
 pub(super) const SNAPSHOT: &str = ".snapshot";
 pub(super) const DELETED: &str = ".deleted";
+const TEMPORARY: &str = ".tmp";
+/// Ends the names of folders that wait to be deleted.
+pub(super) const DELETE: &str = "-delete";
+/// Ends the names of folders that belong to no topic.
+pub(super) const STRAY: &str = "-stray";
+/// Of a name in a file system.
+const NAME_BYTES_MAX: usize = 255;
 
 /// `00000000000000000042.log` for offset 42.
 pub(super) fn of(offset: Offset, suffix: &str) -> String {
@@ -22,10 +29,20 @@ pub(super) fn offset(name: &str, suffix: &str) -> Option<Offset> {
     is_name.then(|| digits.parse().ok().map(Offset)).flatten()
 }
 
-/// The name of a file that waits to be deleted.
+/// The name of a file that waits to be deleted; its own if it does already.
 pub(super) fn deleted(path: &Path) -> PathBuf {
+    if path.as_os_str().as_encoded_bytes().ends_with(DELETED.as_bytes()) {
+        return path.to_owned();
+    }
     let mut name = path.as_os_str().to_owned();
     name.push(DELETED);
+    name.into()
+}
+
+/// The name of a file that is not whole yet.
+pub(super) fn temporary(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(TEMPORARY);
     name.into()
 }
 
@@ -43,9 +60,23 @@ pub(super) fn damaged(segment: &Path, position: u64) -> PathBuf {
     name.into()
 }
 
+/// `topic-0.UUID-delete`: the name of a folder that is put out of the way, for `why`. As in Kafka the topic's part is cut where
+/// the whole would be longer than file systems allow.
+pub(super) fn out_of_the_way(folder: &str, why: &str) -> String {
+    let suffix = format!(".{}{why}", uuid::Uuid::new_v4().simple());
+    let kept = folder.get(..NAME_BYTES_MAX - suffix.len()).unwrap_or(folder);
+    format!("{kept}{suffix}")
+}
+
+/// Whether a folder was renamed to be deleted.
+pub(super) fn is_deleted_folder(name: &str) -> bool {
+    let parts = name.strip_suffix(DELETE).and_then(|it| it.rsplit_once('.'));
+    parts.is_some_and(|(_, id)| id.len() == 32 && id.bytes().all(|it| it.is_ascii_hexdigit()))
+}
+
 /// Whether a file is a left-over of an unfinished change: a replacement never renamed, or a file never deleted.
 pub(super) fn is_left_over(name: &str) -> bool {
-    [DELETED, ".tmp", ".swap", ".cleaned"].iter().any(|suffix| name.ends_with(suffix))
+    [DELETED, TEMPORARY, ".swap", ".cleaned"].iter().any(|suffix| name.ends_with(suffix))
 }
 
 #[cfg(test)]
@@ -53,8 +84,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_folder_out_of_the_way_has_a_name_that_fits() {
+        let longest = format!("{}-99999", "a".repeat(249));
+        for folder in ["a-0", &longest] {
+            let deleted = out_of_the_way(folder, DELETE);
+            assert!(deleted.len() <= 255 && is_deleted_folder(&deleted), "{deleted}");
+            assert!(!is_deleted_folder(&out_of_the_way(folder, STRAY)));
+        }
+        for other in ["my-delete", "a.b-delete", "a-0"] {
+            assert!(!is_deleted_folder(other), "{other}");
+        }
+    }
+
+    #[test]
     fn a_name_is_its_offset_in_twenty_digits() {
         assert_eq!(of(Offset(42), LOG), "00000000000000000042.log");
+        assert_eq!(deleted(&deleted(Path::new("a.log"))), Path::new("a.log.deleted"));
         assert_eq!(offset("00000000000000000042.log", LOG), Some(Offset(42)));
         for other in ["42.log", "0000000000000000004x.log", "99999999999999999999.log", "a.index"] {
             assert_eq!(offset(other, LOG), None, "{other}");

@@ -94,24 +94,9 @@ impl<const N: usize> IndexFile<N> {
         Ok(window.into_iter().take_while(holds).last())
     }
 
-    /// Whether each entry may follow the one before it.
-    pub(super) fn all_follow(
-        &self,
-        follows: impl Fn(&[u8; N], &[u8; N]) -> bool,
-    ) -> io::Result<bool> {
-        let (count, mut at) = (self.entries(), 0);
-        let mut last: Option<[u8; N]> = None;
-        while at < count {
-            let window = self.window(at, WINDOW_ENTRIES.min(count - at))?;
-            at += window.len() as u64;
-            for entry in window {
-                if last.is_some_and(|last| !follows(&last, &entry)) {
-                    return Ok(false);
-                }
-                last = Some(entry);
-            }
-        }
-        Ok(true)
+    /// All entries, for a walk that is about to build them anew.
+    pub(super) fn all(&self) -> io::Result<Vec<[u8; N]>> {
+        self.window(0, self.entries())
     }
 
     pub(super) fn first(&self) -> io::Result<Option<[u8; N]>> {

@@ -2,21 +2,35 @@
 //!
 //! Rule: what Klamm itself was about to remove is removed; anything else is kept aside and told.
 
-use std::{collections::BTreeSet, path::Path};
+use std::{collections::BTreeSet, io, path::Path, sync::Arc};
 
-use super::{LogError, file::Disk, file_name};
+use super::{
+    LogError,
+    file::{Disk, LazyFile},
+    file_name,
+    offset_index::OffsetIndex,
+    time_index::TimeIndex,
+};
 use crate::base::Offset;
 
 /// The files of a segment beside its `.log`.
 const INDEXES: [&str; 2] = [file_name::INDEX, file_name::TIME_INDEX];
 
-/// Clears a folder, given the names in it.
-pub(super) fn clear(disk: &dyn Disk, dir: &Path, names: &[String]) -> Result<(), LogError> {
+/// Clears a folder, given the names in it. Returns the end of the records that are missing, as far as indexes without a `.log`
+/// tell it.
+pub(super) fn clear(
+    disk: &Arc<dyn Disk>,
+    dir: &Path,
+    names: &[String],
+) -> Result<Offset, LogError> {
+    let mut missing_end = Offset(0);
     // First: a `.log.deleted` tells that the indexes beside it were to go too.
     for base in without_log(names) {
-        clear_indexes(disk, dir, names, base)?;
+        missing_end = missing_end.max(clear_indexes(disk, dir, names, base)?);
     }
-    names.iter().filter(|it| file_name::is_left_over(it)).try_for_each(|it| remove(disk, dir, it))
+    let mut left = names.iter().filter(|it| file_name::is_left_over(it));
+    left.try_for_each(|it| remove(disk.as_ref(), dir, it))?;
+    Ok(missing_end)
 }
 
 /// Base offsets of segments that have an index and no `.log`.
@@ -27,32 +41,42 @@ fn without_log(names: &[String]) -> BTreeSet<Offset> {
 }
 
 fn clear_indexes(
-    disk: &dyn Disk,
+    disk: &Arc<dyn Disk>,
     dir: &Path,
     names: &[String],
     base: Offset,
-) -> Result<(), LogError> {
+) -> Result<Offset, LogError> {
     let log = file_name::of(base, file_name::LOG);
-    let was_deleted = names.contains(&format!("{log}{}", file_name::DELETED));
-    if !was_deleted {
-        tracing::error!(
-            dir = %dir.display(), segment = log,
-            "a segment's .log is missing, and its records with it: its indexes are kept aside"
-        );
+    let found =
+        INDEXES.map(|it| file_name::of(base, it)).into_iter().filter(|it| names.contains(it));
+    if names.contains(&format!("{log}{}", file_name::DELETED)) {
+        found.into_iter().try_for_each(|it| remove(disk.as_ref(), dir, &it))?;
+        return Ok(Offset(0));
     }
-    for name in INDEXES.map(|suffix| file_name::of(base, suffix)) {
-        if !names.contains(&name) {
-            continue;
-        }
-        if was_deleted {
-            remove(disk, dir, &name)?;
-        } else {
-            let path = dir.join(&name);
-            disk.rename(&path, &file_name::orphan(&path))
-                .map_err(LogError::storage("rename", &path))?;
-        }
+    tracing::error!(
+        dir = %dir.display(), segment = log,
+        "a segment's .log is missing, and its records with it: its indexes are kept aside"
+    );
+    let end =
+        indexed_end(disk, dir, base).map_err(LogError::storage("read the indexes of", dir))?;
+    for name in found {
+        let path = dir.join(&name);
+        disk.rename(&path, &file_name::orphan(&path))
+            .map_err(LogError::storage("rename", &path))?;
     }
-    Ok(())
+    Ok(end)
+}
+
+/// The offset after the last record that the indexes of a segment know of.
+fn indexed_end(disk: &Arc<dyn Disk>, dir: &Path, base: Offset) -> io::Result<Offset> {
+    let file = |suffix| LazyFile::new(disk, dir.join(file_name::of(base, suffix)));
+    let offset_index = OffsetIndex::new(base, file(file_name::INDEX));
+    let time_index = TimeIndex::new(base, file(file_name::TIME_INDEX));
+    offset_index.entries.load()?;
+    time_index.entries.load()?;
+    let last = offset_index.last()?.map(|it| it.last_offset);
+    let last = last.max(time_index.last()?.map(|it| it.offset));
+    Ok(last.map_or(base, |it| it + 1))
 }
 
 fn remove(disk: &dyn Disk, dir: &Path, name: &str) -> Result<(), LogError> {
@@ -72,7 +96,8 @@ mod tests {
         for name in names {
             fs::write(dir.path().join(name), b"x").unwrap();
         }
-        clear(&RealDisk, dir.path(), &RealDisk.list(dir.path()).unwrap()).unwrap();
+        let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+        clear(&disk, dir.path(), &disk.list(dir.path()).unwrap()).unwrap();
         let mut left = RealDisk.list(dir.path()).unwrap();
         left.sort();
         left

@@ -17,14 +17,12 @@ use parking_lot::Mutex;
 
 use super::{
     LogError, LogSettings, ProducerCheck, StoredBatch,
-    dir::Health,
     file::{Disk, RealDisk},
-    file_name,
+    health::Health,
     leader_epochs::LeaderEpochs,
     pace::Pace,
-    producer_snapshot,
     producer_state::{ProducerStates, is_route},
-    recovery::{Loader, Opening},
+    recovery::{Loader, Opening, Recovery},
     segment::Segment,
     stamp::{Stamped, stamp},
 };
@@ -69,6 +67,8 @@ pub struct Log {
     /// Stored after the segments that it covers, and loaded before them.
     pub(super) end: AtomicI64,
     pub(super) writer: Mutex<Writer>,
+    /// What opening it took.
+    pub(super) recovery: Recovery,
     /// Of the line that tells of damage met by readers.
     pub(super) damage: Pace,
 }
@@ -81,9 +81,11 @@ pub(super) struct Writer {
     pub(super) state: State,
     /// Everything in segments before this offset is on disk for sure.
     pub(super) recovery_point: Offset,
-    /// Files that were renamed, and when they may go.
-    pub(super) deleted: Vec<(TimestampMs, Vec<PathBuf>)>,
+    pub(super) deleted: Vec<Deleted>,
 }
+
+/// The files of a segment that were renamed, and when they may go.
+pub(super) type Deleted = (TimestampMs, Vec<PathBuf>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
@@ -127,6 +129,7 @@ impl Log {
                 recovery_point: opening.recovery_point.min(found.log_end),
                 deleted: Vec::new(),
             }),
+            recovery: found.recovery,
             damage: Pace::default(),
         })
     }
@@ -191,6 +194,11 @@ impl Log {
     /// The offset that the next record gets.
     pub fn log_end_offset(&self) -> Offset {
         Offset(self.end.load(Ordering::Acquire))
+    }
+
+    /// What opening it took, after a stop that was not clean.
+    pub fn recovery(&self) -> Recovery {
+        self.recovery
     }
 
     /// Bytes of all segments.
@@ -260,50 +268,6 @@ impl Log {
         Ok(())
     }
 
-    fn segment_for(
-        &self,
-        writer: &mut Writer,
-        stamped: &[Stamped],
-        now: TimestampMs,
-    ) -> Result<Arc<Segment>, LogError> {
-        let settings = self.settings.load();
-        let size: usize = stamped.iter().map(|it| it.header.size_bytes()).sum();
-        let max = segment_bytes_max(&settings);
-        if size > max {
-            return Err(LogError::RecordListTooLarge { size, max });
-        }
-        let active = self.active();
-        if must_roll(&active, stamped, size, &settings, now) {
-            self.roll(writer, now)
-        } else {
-            Ok(active)
-        }
-    }
-
-    /// Begins a new segment at the log's end, sealing the active one.
-    pub(super) fn roll(
-        &self,
-        writer: &mut Writer,
-        now: TimestampMs,
-    ) -> Result<Arc<Segment>, LogError> {
-        self.active().seal()?;
-        self.write_snapshot(writer, false)?;
-        let segment = Arc::new(Segment::new(&self.disk, &self.path(), self.log_end_offset(), now));
-        segment.create()?;
-        let mut segments = self.segments.load().as_ref().clone();
-        segments.push(Arc::clone(&segment));
-        self.segments.store(Arc::new(segments));
-        Ok(segment)
-    }
-
-    /// Writes the producers' state as of the log's end.
-    pub(super) fn write_snapshot(&self, writer: &Writer, durable: bool) -> Result<(), LogError> {
-        let path = self.path().join(file_name::of(self.log_end_offset(), file_name::SNAPSHOT));
-        self.disk
-            .replace(&path, &producer_snapshot::encode(&writer.producers), durable)
-            .map_err(LogError::storage("write", &path))
-    }
-
     /// Lets readers see what was written.
     fn publish(&self, stamped: &[Stamped], context: &AppendContext) -> Appended {
         let first = stamped.first().expect("an append has a batch");
@@ -333,33 +297,6 @@ fn create(disk: &dyn Disk, dir: &Path) -> Result<(), LogError> {
         Some(parent) => disk.sync_dir(parent).map_err(LogError::storage("fsync", parent)),
         None => Ok(()),
     }
-}
-
-/// Positions in a segment are 31 bits wide.
-fn segment_bytes_max(settings: &LogSettings) -> usize {
-    settings.segment_bytes.min(i32::MAX as u32) as usize
-}
-
-/// As Kafka's `LogSegment.shouldRoll`.
-fn must_roll(
-    active: &Segment,
-    stamped: &[Stamped],
-    size: usize,
-    settings: &LogSettings,
-    now: TimestampMs,
-) -> bool {
-    let times = active.times();
-    let newest = stamped.iter().map(|it| it.header.max_timestamp).max().unwrap_or(now);
-    let age_ms = match times.first {
-        Some(first) => newest.since(first),
-        None => now.since(times.created),
-    };
-    let is_old = u64::try_from(settings.segment_ms).is_ok_and(|limit| age_ms > limit);
-    let is_full = active.size() + size as u64 > segment_bytes_max(settings) as u64
-        || active.offset_index.is_full(settings.segment_index_bytes)
-        || active.time_index.is_full(settings.segment_index_bytes);
-    let is_far = stamped.last().is_some_and(|it| !active.reaches(it.header.last_offset()));
-    is_far || active.size() > 0 && (is_old || is_full)
 }
 
 /// The entries of the producers of these batches as they will be; each batch must follow the one before.

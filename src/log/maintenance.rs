@@ -1,13 +1,10 @@
 //! What a log does besides appends and reads: retention, flushing, closing, deletion. Called off the request path.
 
-use std::{
-    path::PathBuf,
-    sync::{Arc, atomic::Ordering},
-};
+use std::sync::{Arc, atomic::Ordering};
 
 use super::{
     Log, LogError, file_name,
-    log::{State, Writer},
+    log::{Deleted, State, Writer},
     retention::{SegmentSpan, deletable},
     routes::free_of_routes,
     segment::Segment,
@@ -18,15 +15,18 @@ impl Log {
     /// Deletes segments that retention by time or size no longer keeps, and rolls one that is too old; returns how
     /// many. Also forgets silent producers, flushes what was rolled, and closes files that nobody uses.
     pub fn retain(&self, now: TimestampMs) -> Result<usize, LogError> {
-        let deleted = {
+        let (deleted, due) = {
             let mut writer = self.writer.lock();
             self.check_open(&writer)?;
-            self.purge(&mut writer, now)?;
             self.roll_if_old(&mut writer, now)?;
             let expiration_ms = self.settings.load().producer_id_expiration_ms;
             writer.producers.expire(now, expiration_ms);
-            self.delete_segments(&mut writer, now)?
+            let due = writer.deleted.extract_if(.., |it| it.0 <= now).collect();
+            (self.delete_segments(&mut writer, now), due)
         };
+        // Large files take their time to go: appends go on meanwhile.
+        self.purge(due)?;
+        let deleted = deleted?;
         self.flush_sealed()?;
         for segment in self.segments.load().iter() {
             segment.close_if_idle();
@@ -47,35 +47,46 @@ impl Log {
         let active = self.active();
         active.seal()?;
         let segments = self.segments.load_full();
-        self.sync(segments.iter().filter(|it| it.base_offset >= writer.recovery_point))?;
+        self.sync(unflushed(&segments, writer.recovery_point))?;
         self.write_snapshot(&writer, true)?;
         writer.recovery_point = self.log_end_offset();
+        // There may be more logs than files that may be open.
+        segments.iter().for_each(|it| it.close_files());
         Ok(())
     }
 
     /// Renames the folder out of the way (`….-delete`) and removes it.
     pub fn delete(&self) -> Result<(), LogError> {
-        let mut writer = self.writer.lock();
-        writer.state = State::Closed;
-        let mut dir = self.dir.lock();
-        let mut name = dir.as_os_str().to_owned();
-        name.push(format!(".{}-delete", uuid::Uuid::new_v4().simple()));
-        let renamed = PathBuf::from(name);
-        self.disk.rename(&dir, &renamed).map_err(LogError::storage("rename", &dir))?;
-        dir.clone_from(&renamed);
+        let renamed = {
+            let mut writer = self.writer.lock();
+            writer.state = State::Closed;
+            let mut dir = self.dir.lock();
+            let name = dir.file_name().unwrap_or_default().to_string_lossy();
+            let renamed = dir.with_file_name(file_name::out_of_the_way(&name, file_name::DELETE));
+            self.disk.rename(&dir, &renamed).map_err(LogError::storage("rename", &dir))?;
+            dir.clone_from(&renamed);
+            renamed
+        };
+        // Who still reads must not open what a topic of the same name makes in its place.
+        for segment in self.segments.load().iter() {
+            segment.moved_to(&renamed);
+        }
         self.disk.remove_dir_all(&renamed).map_err(LogError::storage("remove", &renamed))
     }
 
-    /// Removes files whose `file.delete.delay.ms` is over.
-    fn purge(&self, writer: &mut Writer, now: TimestampMs) -> Result<(), LogError> {
-        let (due, waiting) =
-            std::mem::take(&mut writer.deleted).into_iter().partition(|it| it.0 <= now);
-        writer.deleted = waiting;
-        let due: Vec<(TimestampMs, Vec<PathBuf>)> = due;
-        for path in due.iter().flat_map(|(_, paths)| paths) {
-            self.disk.remove(path).map_err(LogError::storage("remove", path))?;
+    /// Removes files whose `file.delete.delay.ms` is over; what cannot be removed waits for the next time.
+    fn purge(&self, due: Vec<Deleted>) -> Result<(), LogError> {
+        let mut failure = None;
+        for deleted in due {
+            let removed = deleted.1.iter().try_for_each(|path| {
+                self.disk.remove(path).map_err(LogError::storage("remove", path))
+            });
+            if let Err(error) = removed {
+                self.writer.lock().deleted.push(deleted);
+                failure = Some(error);
+            }
         }
-        Ok(())
+        failure.map_or(Ok(()), Err)
     }
 
     /// `segment.ms` by the clock: records' timestamps alone would never roll a log that nobody appends to.
@@ -106,31 +117,34 @@ impl Log {
             // The new segment alone tells the log's end: it must not vanish in a power cut that keeps the renames.
             self.disk
                 .sync_dir(&dir)
-                .map_err(|it| self.fsync_failed(LogError::storage("fsync", &dir)(it)))?;
+                .map_err(|it| self.health.fsync_failed(LogError::storage("fsync", &dir)(it)))?;
         }
-        let kept = self.segments.load().get(count..).unwrap_or_default().to_vec();
-        let log_start = kept.first().map_or(self.log_end_offset(), |it| it.base_offset);
-        self.start.store(log_start.0, Ordering::Release);
-        self.segments.store(Arc::new(kept));
-        self.mark_deleted(writer, segments.get(..count).unwrap_or_default(), log_start, now)?;
-        Ok(count)
+        let renamed = self.mark_deleted(writer, segments.get(..count).unwrap_or_default(), now);
+        let log_start = self.log_start_offset();
+        writer.epochs.truncate_to(log_start);
+        writer.epochs.store()?;
+        self.remove_snapshots_before(log_start)?;
+        renamed.map(|()| count)
     }
 
+    /// Takes one segment after another out of the log; what cannot be renamed stays in it.
     fn mark_deleted(
         &self,
         writer: &mut Writer,
         segments: &[Arc<Segment>],
-        log_start: Offset,
         now: TimestampMs,
     ) -> Result<(), LogError> {
         let delay_ms = i64::try_from(self.settings.load().file_delete_delay_ms).unwrap_or(i64::MAX);
         let due = TimestampMs(now.0.saturating_add(delay_ms));
         for segment in segments {
             writer.deleted.push((due, segment.mark_deleted()?));
+            let kept = self.segments.load().get(1..).unwrap_or_default().to_vec();
+            let log_start = kept.first().map_or(self.log_end_offset(), |it| it.base_offset);
+            // In this order: a reader that does not find the segment finds that the log begins later.
+            self.start.store(log_start.0, Ordering::Release);
+            self.segments.store(Arc::new(kept));
         }
-        writer.epochs.truncate_to(log_start);
-        writer.epochs.store()?;
-        self.remove_snapshots_before(log_start)
+        Ok(())
     }
 
     fn remove_snapshots_before(&self, log_start: Offset) -> Result<(), LogError> {
@@ -150,32 +164,31 @@ impl Log {
         let recovery_point = self.recovery_point();
         let segments = self.segments.load_full();
         let Some((active, sealed)) = segments.split_last() else { return Ok(()) };
-        let unflushed: Vec<_> =
-            sealed.iter().filter(|it| it.base_offset >= recovery_point).collect();
-        if unflushed.is_empty() {
+        if active.base_offset <= recovery_point {
             return Ok(());
         }
-        self.sync(unflushed.into_iter())?;
+        self.sync(unflushed(sealed, recovery_point))?;
         let mut writer = self.writer.lock();
         writer.recovery_point = writer.recovery_point.max(active.base_offset);
         Ok(())
     }
 
-    fn sync<'a>(&self, segments: impl Iterator<Item = &'a Arc<Segment>>) -> Result<(), LogError> {
+    fn sync(&self, segments: &[Arc<Segment>]) -> Result<(), LogError> {
         let dir = self.path();
         for segment in segments {
-            segment.sync().map_err(|it| self.fsync_failed(it))?;
+            segment.sync().map_err(|it| self.health.fsync_failed(it))?;
         }
         self.disk
             .sync_dir(&dir)
-            .map_err(|it| self.fsync_failed(LogError::storage("fsync", &dir)(it)))
+            .map_err(|it| self.health.fsync_failed(LogError::storage("fsync", &dir)(it)))
     }
+}
 
-    /// After a failed fsync nobody knows what the page cache still holds: the directory is done for.
-    fn fsync_failed(&self, error: LogError) -> LogError {
-        self.health.take_offline(&error);
-        error
-    }
+/// The segments that hold something beyond the recovery point. The first may begin before it: it was the active one when the
+/// point was set.
+fn unflushed(segments: &[Arc<Segment>], recovery_point: Offset) -> &[Arc<Segment>] {
+    let after = segments.partition_point(|it| it.base_offset <= recovery_point);
+    segments.get(after.saturating_sub(1)..).unwrap_or_default()
 }
 
 fn span(segment: &Segment) -> SegmentSpan {

@@ -4,12 +4,14 @@
 //! Rule: what is acknowledged is found again; a torn tail is cut at the first batch that fails its CRC. Nothing that a
 //! file says is believed unchecked, and nothing in one makes this room panic.
 
+mod adopt;
 mod checkpoint;
 mod cursor;
 mod dir;
 mod error;
 mod file;
 mod file_name;
+mod health;
 mod index_file;
 mod kafka_uuid;
 mod leader_epochs;
@@ -17,15 +19,19 @@ mod left_overs;
 #[expect(clippy::module_inception, reason = "the room is named after its main noun")]
 mod log;
 mod maintenance;
+mod meta_properties;
 mod offset_index;
 mod pace;
 mod partition_metadata;
+mod producer_recovery;
 mod producer_snapshot;
 mod producer_state;
 mod read;
 mod recovery;
 mod retention;
+mod roll;
 mod routes;
+mod salvage;
 mod segment;
 mod settings;
 mod stamp;
@@ -36,11 +42,12 @@ mod faulty;
 #[cfg(test)]
 mod tests;
 
-pub use dir::{Health, LogDir};
+pub use dir::LogDir;
 pub use error::LogError;
-pub(crate) use file::raise_open_files_limit;
+pub use health::Health;
 pub use log::{AppendContext, Appended, Log};
 pub use producer_state::{ProducerCheck, StoredBatch, is_derived};
 pub use read::{Fetched, TimestampAndOffset};
+pub use recovery::Recovery;
 pub use routes::UnfinishedRoute;
 pub use settings::LogSettings;

@@ -51,18 +51,18 @@ impl OffsetIndex {
         Ok(self.entries.last()?.map(|it| self.entry(it)))
     }
 
-    /// Whether the entries rise, from the segment's base on, and lie inside `size` bytes.
+    /// All entries.
+    pub(super) fn all(&self) -> io::Result<Vec<OffsetPosition>> {
+        Ok(self.entries.all()?.into_iter().map(|it| self.entry(it)).collect())
+    }
+
+    /// Whether its ends lie inside `size` bytes; what is between them is confirmed when it is used.
     pub(super) fn is_plausible(&self, size: u64) -> io::Result<bool> {
         let starts = self.entries.first()?.is_none_or(|it| {
             let (relative, position) = decode(it);
             relative >= 0 && position >= 0
         });
-        let ends = self.last()?.is_none_or(|it| it.position < size);
-        let rises = |last: &[u8; ENTRY_BYTES], next: &[u8; ENTRY_BYTES]| {
-            let (last, next) = (decode(*last), decode(*next));
-            last.0 < next.0 && last.1 < next.1
-        };
-        Ok(starts && ends && self.entries.all_follow(rises)?)
+        Ok(starts && self.last()?.is_none_or(|it| it.position < size))
     }
 
     /// Whether one more entry would pass `segment.index.bytes`.

@@ -15,7 +15,9 @@ impl Pace {
     /// Whether to tell it again; counts as told then.
     pub(super) fn is_due(&self, now: TimestampMs) -> bool {
         let told_at = self.0.load(Ordering::Relaxed);
-        let is_due = told_at == 0 || now.0.saturating_sub(told_at) >= INTERVAL_MS;
+        // Also after the clock was set back.
+        let is_recent = (0..INTERVAL_MS).contains(&now.0.saturating_sub(told_at));
+        let is_due = told_at == 0 || !is_recent;
         if is_due {
             self.0.store(now.0, Ordering::Relaxed);
         }
@@ -30,7 +32,7 @@ mod tests {
     #[test]
     fn a_line_is_told_at_once_and_then_now_and_then() {
         let pace = Pace::default();
-        let told = [5, 6, 10_004, 10_005, 10_006].map(|at| pace.is_due(TimestampMs(at)));
-        assert_eq!(told, [true, false, false, true, false]);
+        let told = [5, 6, 10_004, 10_005, 10_006, 3, 4].map(|at| pace.is_due(TimestampMs(at)));
+        assert_eq!(told, [true, false, false, true, false, true, false]);
     }
 }

@@ -43,7 +43,10 @@ impl Log {
         max_bytes: usize,
         at_least_one: bool,
     ) -> Result<Fetched, LogError> {
-        let (log_start, log_end) = (self.log_start_offset(), self.log_end_offset());
+        let log_end = self.log_end_offset();
+        let segments = self.segments_from(from);
+        // After the segments are chosen: retention may have taken the one that was asked for.
+        let log_start = self.log_start_offset();
         if from < log_start || from > log_end {
             return Err(LogError::OffsetOutOfRange { asked: from, log_start, log_end });
         }
@@ -52,7 +55,6 @@ impl Log {
         if from >= ceiling {
             return Ok(nothing);
         }
-        let segments = self.segments_from(from);
         for (at, segment) in segments.iter().enumerate() {
             let end = segments.get(at + 1).map_or(log_end, |it| it.base_offset);
             if let Some(first) = self.told(locate_below(segment, from, end))? {

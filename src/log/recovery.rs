@@ -1,31 +1,29 @@
 //! From files to state. A log that was closed cleanly is believed as far as it is plausible; of any other, every batch
 //! from the recovery point on is checked, and what follows the first bad one of a segment is cut off.
 //!
-//! Rule: what was acknowledged and is whole stays. Segments behind a damaged one are kept, which leaves a gap in the
-//! offsets as compaction does, and what is cut off and may hold good batches is set aside. Both are told.
+//! Rule: what was acknowledged and is whole stays. What follows damage is kept behind a gap in the offsets, as compaction
+//! leaves one, and an offset that was given out is not given to another record. All of it is told.
 
-use std::{
-    io::IoSlice,
-    ops::Range,
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{collections::VecDeque, io::IoSlice, path::Path, sync::Arc};
 
 use super::{
-    LogError, LogSettings,
+    AppendContext, LogError, LogSettings,
+    adopt::{adopt, adopt_first_time},
     cursor::SCAN_WINDOW_BYTES,
-    file::{Disk, File},
+    file::Disk,
     file_name,
     leader_epochs::LeaderEpochs,
     left_overs,
     offset_index::OffsetPosition,
-    producer_snapshot,
-    producer_state::{ProducerStates, is_route},
+    producer_recovery::ProducerRecovery,
+    producer_state::ProducerStates,
+    salvage::{Damage, set_aside, split_off},
     segment::Segment,
+    stamp::{Stamped, stamp},
 };
 use crate::{
     base::{Offset, TimestampMs},
-    wire::record_batch::{BatchHeader, HEADER_BYTES},
+    wire::record_batch::{TimestampType, placeholder},
 };
 
 /// What is known of a log before it is opened.
@@ -37,6 +35,16 @@ pub(crate) struct Opening {
     pub(crate) recovery_point: Offset,
 }
 
+/// What opening a log took, after a stop that was not clean.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Recovery {
+    /// Segments of which every batch was checked.
+    pub segments: usize,
+    pub bytes_checked: u64,
+    /// Bytes cut off at the ends of segments, torn or damaged.
+    pub bytes_cut: u64,
+}
+
 /// A log's state as found.
 #[derive(Debug)]
 pub(super) struct Loaded {
@@ -45,6 +53,7 @@ pub(super) struct Loaded {
     pub(super) producers: ProducerStates,
     pub(super) epochs: LeaderEpochs,
     pub(super) log_end: Offset,
+    pub(super) recovery: Recovery,
 }
 
 /// Reads one partition's folder.
@@ -56,56 +65,86 @@ pub(super) struct Loader<'a> {
     pub(super) opening: Opening,
 }
 
+/// Segments as they are loaded, and what is learned on the way.
+struct Found {
+    segments: Vec<Arc<Segment>>,
+    /// Whether the batches need not tell them.
+    epochs_known: bool,
+    epochs: LeaderEpochs,
+    /// The offset after the last record.
+    end: Offset,
+    /// No offset below it may be given out again, as far as anything tells.
+    given_out: Offset,
+    recovery: Recovery,
+}
+
 impl Loader<'_> {
     pub(super) fn load(&self) -> Result<Loaded, LogError> {
         let names = self.disk.list(self.dir).map_err(LogError::storage("list", self.dir))?;
-        left_overs::clear(self.disk.as_ref(), self.dir, &names)?;
+        let snapshots = offsets(&names, file_name::SNAPSHOT);
+        let orphans_end = left_overs::clear(self.disk, self.dir, &names)?;
+        let newest_snapshot = snapshots.last().copied().unwrap_or_default();
         let mut epochs = LeaderEpochs::empty(self.disk, self.dir);
-        let epochs_known = epochs.load()?;
-        let segments =
-            self.load_segments(&offsets(&names, file_name::LOG), epochs_known, &mut epochs)?;
-        let log_end = match segments.last() {
-            Some(active) => end_of(active)?,
-            None => Offset(0),
+        let mut found = Found {
+            segments: Vec::new(),
+            epochs_known: epochs.load()?,
+            epochs,
+            end: Offset(0),
+            given_out: self.opening.recovery_point.max(newest_snapshot).max(orphans_end),
+            recovery: Recovery::default(),
         };
-        epochs.truncate_from(log_end);
+        self.load_segments(offsets(&names, file_name::LOG).into(), &mut found)?;
+        let producers = ProducerRecovery {
+            disk: self.disk.as_ref(),
+            dir: self.dir,
+            snapshots: &snapshots,
+            segments: &found.segments,
+            end: found.end,
+        };
+        let producers = producers.load(self.now, self.settings.producer_id_expiration_ms)?;
+        self.add_active(&mut found)?;
+        let Found { segments, mut epochs, end, recovery, .. } = found;
+        epochs.truncate_from(end);
+        epochs.truncate_to(segments.first().map_or(end, |it| it.base_offset));
         epochs.store()?;
-        let producers =
-            self.load_producers(&offsets(&names, file_name::SNAPSHOT), &segments, log_end)?;
         // A node may have more segments than it may hold files open.
         for segment in &segments {
             segment.close_files();
         }
-        Ok(Loaded { segments, producers, epochs, log_end })
+        Ok(Loaded { segments, producers, epochs, log_end: end, recovery })
     }
 
-    fn remove(&self, path: &Path) -> Result<(), LogError> {
-        self.disk.remove(path).map_err(LogError::storage("remove", path))
+    fn segment(&self, base: Offset) -> Arc<Segment> {
+        Arc::new(Segment::new(self.disk, self.dir, base, self.now))
     }
 
     fn load_segments(
         &self,
-        bases: &[Offset],
-        epochs_known: bool,
-        epochs: &mut LeaderEpochs,
-    ) -> Result<Vec<Arc<Segment>>, LogError> {
-        let mut segments = Vec::new();
-        for (at, &base) in bases.iter().enumerate() {
-            let segment = Arc::new(Segment::new(self.disk, self.dir, base, self.now));
-            let next_base = bases.get(at + 1).copied();
-            let believed = epochs_known && self.believes(next_base) && adopt(&segment)?;
-            if !believed {
-                self.recover(&segment, next_base, epochs)?;
+        mut bases: VecDeque<Offset>,
+        found: &mut Found,
+    ) -> Result<(), LogError> {
+        let mut split_off = None;
+        while let Some(base) = bases.pop_front() {
+            let segment = self.segment(base);
+            let next_base = bases.front().copied();
+            let need_not_check =
+                found.epochs_known && self.believes(next_base) && split_off != Some(base);
+            let adopted = if need_not_check { adopt(&segment)? } else { None };
+            if let Some(end) = adopted {
+                found.end = end;
+            } else {
+                split_off = self.recover(&segment, next_base, found)?;
+                if let Some(base) = split_off {
+                    bases.push_front(base);
+                }
             }
-            if let Some(next_base) = next_base {
-                tell_gap(&segment, next_base)?;
+            match bases.front() {
+                Some(&next_base) => tell_gap(&segment, found.end, next_base),
+                None => adopt_first_time(&segment)?,
             }
-            segments.push(segment);
+            found.segments.push(segment);
         }
-        if segments.is_empty() {
-            segments.push(Arc::new(Segment::new(self.disk, self.dir, Offset(0), self.now)));
-        }
-        Ok(segments)
+        Ok(())
     }
 
     /// Whether a segment that ends at `next_base` (`None`: the last one) need not be checked.
@@ -113,59 +152,109 @@ impl Loader<'_> {
         self.opening.clean || next_base.is_some_and(|end| end <= self.opening.recovery_point)
     }
 
-    /// Checks every batch, cuts the file before the first bad one, and builds the indexes anew.
+    /// A log has a segment to append to, at an offset that nobody has.
+    fn add_active(&self, found: &mut Found) -> Result<(), LogError> {
+        let (end, given_out) = (found.end, found.given_out);
+        if end < given_out {
+            tracing::error!(
+                dir = %self.dir.display(), from = end.0, to = given_out.0,
+                "records at the end of a log are missing: the next one gets the offset behind them"
+            );
+            self.end_at(given_out, found)?;
+            found.end = given_out;
+        } else if found.segments.is_empty() {
+            found.segments.push(self.segment(Offset(0)));
+        }
+        Ok(())
+    }
+
+    /// Lets the log end with something that is there: consumers would wait at a gap for what never comes.
+    fn end_at(&self, end: Offset, found: &mut Found) -> Result<(), LogError> {
+        let Some(last) = found.segments.last().cloned() else {
+            // It begins there too.
+            let segment = self.segment(end);
+            segment.create()?;
+            found.segments.push(segment);
+            return Ok(());
+        };
+        let offset = Offset(end.0 - 1);
+        let segment = if last.reaches(offset) { last } else { self.segment(offset) };
+        let context = AppendContext {
+            leader_epoch: found.epochs.latest().unwrap_or_default(),
+            now: self.now,
+            timestamp_type: TimestampType::CreateTime,
+        };
+        let Stamped { header, head, rest } = stamp(&placeholder(), offset, &context);
+        let position = segment.size();
+        segment
+            .write(&mut [IoSlice::new(&head), IoSlice::new(&rest)])
+            .map_err(|(failed, _)| failed)?;
+        segment.note(&header, position, self.settings.index_interval_bytes, self.now);
+        segment.set_size(position + header.size_bytes() as u64);
+        if found.segments.last().is_some_and(|it| it.base_offset < segment.base_offset) {
+            found.segments.push(segment);
+        }
+        Ok(())
+    }
+
+    /// Checks every batch, cuts the file before the first bad one, and builds the indexes anew. Returns the base offset of the
+    /// segment that was made of what is good behind it.
     fn recover(
         &self,
         segment: &Segment,
         next_base: Option<Offset>,
-        epochs: &mut LeaderEpochs,
-    ) -> Result<(), LogError> {
+        found: &mut Found,
+    ) -> Result<Option<Offset>, LogError> {
         let path = segment.log.path();
         let file = segment.log.get().map_err(LogError::storage("open", &path))?;
         let size = file.len().map_err(LogError::storage("read", &path))?;
         segment.set_size(size);
-        clear_indexes(segment)?;
-        let end = self.scan(segment, next_base, epochs)?;
+        let entries = take_entries(segment)?;
+        let position = self.scan(segment, next_base, found)?;
+        if let Some(last) = entries.last().filter(|it| it.position >= position) {
+            found.given_out = found.given_out.max(last.last_offset + 1);
+        }
+        found.recovery.segments += 1;
+        found.recovery.bytes_checked += size;
         if next_base.is_some() {
             segment.seal()?;
         }
-        if end == size {
-            return Ok(());
+        if position == size {
+            return Ok(None);
         }
-        if is_torn(segment, end)? {
-            tracing::warn!(segment = %path.display(), size, end, "cut a torn tail off a segment");
-        } else {
-            let aside = self.set_aside(&file, &path, end..size)?;
-            tracing::error!(
-                segment = %path.display(), size, end, aside = %aside.display(),
-                "a segment is damaged: what follows the damage is set aside"
-            );
-        }
-        segment.set_size(end);
-        file.truncate(end).map_err(LogError::storage("truncate", &path))
+        let damage =
+            Damage { segment, position, expected: found.end, next_base, entries: &entries };
+        let split_off = self.save_rest(&damage, size, found)?;
+        segment.set_size(position);
+        file.truncate(position).map_err(LogError::storage("truncate", &path))?;
+        Ok(split_off)
     }
 
-    /// Copies what is about to be cut off, for a person to look at.
-    fn set_aside(
+    /// Saves what is about to be cut off, unless it is what a crash leaves.
+    fn save_rest(
         &self,
-        segment: &Arc<dyn File>,
-        path: &Path,
-        cut: Range<u64>,
-    ) -> Result<PathBuf, LogError> {
-        let aside = file_name::damaged(path, cut.start);
-        let copy = || {
-            let file = self.disk.open(&aside)?;
-            file.truncate(0)?;
-            let mut window = vec![0; SCAN_WINDOW_BYTES];
-            for at in cut.clone().step_by(SCAN_WINDOW_BYTES) {
-                window.truncate(usize::try_from(cut.end - at).unwrap_or(usize::MAX));
-                segment.read_exact_at(&mut window, at)?;
-                file.write_all_at(&mut [IoSlice::new(&window)], at - cut.start)?;
-            }
-            file.sync()
-        };
-        copy().map_err(LogError::storage("set aside as", &aside))?;
-        Ok(aside)
+        damage: &Damage<'_>,
+        size: u64,
+        found: &mut Found,
+    ) -> Result<Option<Offset>, LogError> {
+        let (segment, position) = (damage.segment, damage.position);
+        let path = segment.log.path();
+        let good = damage.next_good()?;
+        if good.is_none() && damage.is_torn()? {
+            tracing::warn!(segment = %path.display(), size, end = position, "cut a torn tail off a segment");
+            found.recovery.bytes_cut += size - position;
+            return Ok(None);
+        }
+        let end = good.as_ref().map_or(size, |it| it.position);
+        found.recovery.bytes_cut += end - position;
+        let aside = set_aside(self.disk.as_ref(), segment, position..end)?;
+        tracing::error!(
+            segment = %path.display(), from = position, to = end, aside = %aside.display(),
+            "a segment is damaged: what cannot be read is set aside"
+        );
+        let Some(good) = good else { return Ok(None) };
+        split_off(self.disk.as_ref(), self.dir, segment, &good)?;
+        Ok(Some(good.header.base_offset))
     }
 
     /// Returns where the last good batch ends.
@@ -173,211 +262,47 @@ impl Loader<'_> {
         &self,
         segment: &Segment,
         next_base: Option<Offset>,
-        epochs: &mut LeaderEpochs,
+        found: &mut Found,
     ) -> Result<u64, LogError> {
         let mut cursor = segment.cursor(0, SCAN_WINDOW_BYTES)?;
-        let mut end = 0;
-        loop {
-            let found = cursor.next().and_then(|it| match it {
-                Some(located) => cursor.verify(&located).map(|()| Some(located)),
-                None => Ok(None),
-            });
-            let located = match found {
-                Ok(Some(located)) => located,
-                Ok(None) | Err(LogError::CorruptBatch { .. }) => return Ok(end),
-                Err(error) => return Err(error),
-            };
+        found.end = segment.base_offset;
+        let mut position = 0;
+        while let Some(located) = cursor.next_whole()? {
             let header = &located.header;
             let last_offset = header.last_offset();
             if next_base.is_some_and(|next| last_offset >= next) || !segment.reaches(last_offset) {
-                return Ok(end);
-            }
-            epochs.note(header.partition_leader_epoch, header.base_offset);
-            segment.note(header, located.position, self.settings.index_interval_bytes, self.now);
-            end = located.end();
-        }
-    }
-
-    fn path(&self, offset: Offset, suffix: &str) -> PathBuf {
-        self.dir.join(file_name::of(offset, suffix))
-    }
-
-    /// The newest whole snapshot, and what follows it replayed. Snapshots beyond the log's end are of what was cut.
-    fn load_producers(
-        &self,
-        snapshots: &[Offset],
-        segments: &[Arc<Segment>],
-        log_end: Offset,
-    ) -> Result<ProducerStates, LogError> {
-        let log_start = segments.first().map_or(log_end, |it| it.base_offset);
-        let (mut producers, mut from) = (ProducerStates::default(), log_start);
-        for &offset in snapshots.iter().rev() {
-            if offset > log_end {
-                self.remove(&self.path(offset, file_name::SNAPSHOT))?;
-            } else if let Some(found) = self.read_snapshot(offset)? {
-                (producers, from) = (found, offset);
                 break;
             }
+            found.epochs.note(header.partition_leader_epoch, header.base_offset);
+            segment.note(header, located.position, self.settings.index_interval_bytes, self.now);
+            found.end = last_offset + 1;
+            position = located.end();
         }
-        producers.expire(self.now, self.settings.producer_id_expiration_ms);
-        for (at, segment) in segments.iter().enumerate() {
-            if segments.get(at + 1).is_none_or(|next| next.base_offset > from) {
-                replay(segment, from, &mut producers, self.now)?;
-            }
-        }
-        Ok(producers)
-    }
-
-    fn read_snapshot(&self, offset: Offset) -> Result<Option<ProducerStates>, LogError> {
-        let path = self.path(offset, file_name::SNAPSHOT);
-        let bytes = self.disk.read_small(&path).map_err(LogError::storage("read", &path))?;
-        Ok(bytes.and_then(|it| producer_snapshot::decode(&it)))
+        Ok(position)
     }
 }
 
-/// Takes a segment over as its files say. `false` if they do not fit together.
-fn adopt(segment: &Segment) -> Result<bool, LogError> {
-    let path = segment.log.path();
-    let size =
-        segment.log.get().and_then(|it| it.len()).map_err(LogError::storage("open", &path))?;
-    segment.set_size(size);
-    let plausible = adopt_indexes(segment).map_err(LogError::storage("read", &path))?;
-    if plausible && indexes_fit(segment)? {
-        adopt_first_time(segment)?;
-        return Ok(true);
-    }
-    tracing::warn!(
-        segment = %path.display(),
-        "the files of a segment do not fit together: checking it and building its indexes anew"
-    );
-    Ok(false)
-}
-
-/// Whether the last entry of each index speaks of a batch that is there, and what follows ends with the file. The
-/// entries before rise up to it, and are confirmed when they are used.
-fn indexes_fit(segment: &Segment) -> Result<bool, LogError> {
-    let fit = || match (last_indexed(segment)?, segment.times().largest) {
-        (Some(last), _) if !segment.confirms(last)? => Ok(false),
-        (_, Some(largest)) => {
-            Ok(segment.confirms_time(largest)? && is_tail_older(segment, largest.timestamp)?)
-        }
-        // It has no records.
-        (_, None) => Ok(true),
+/// The entries of the offset index, which is cleared with the other to be built anew.
+fn take_entries(segment: &Segment) -> Result<Vec<OffsetPosition>, LogError> {
+    segment.set_largest(None);
+    let take = || {
+        segment.offset_index.entries.load()?;
+        let entries = segment.offset_index.all()?;
+        segment.offset_index.entries.clear()?;
+        segment.time_index.entries.clear()?;
+        Ok(entries)
     };
-    match fit() {
-        Err(LogError::CorruptBatch { .. }) => Ok(false),
-        other => other,
-    }
-}
-
-/// Walks from the last indexed batch to the segment's end.
-fn is_tail_older(segment: &Segment, largest: TimestampMs) -> Result<bool, LogError> {
-    let position = last_indexed(segment)?.map_or(0, |it| it.position);
-    let mut cursor = segment.cursor(position, SCAN_WINDOW_BYTES)?;
-    while let Some(located) = cursor.next()? {
-        if located.header.max_timestamp > largest {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-fn last_indexed(segment: &Segment) -> Result<Option<OffsetPosition>, LogError> {
-    let path = segment.offset_index.entries.file().path();
-    segment.offset_index.last().map_err(LogError::storage("read", &path))
-}
-
-fn adopt_indexes(segment: &Segment) -> std::io::Result<bool> {
-    let whole = segment.offset_index.entries.load()? && segment.time_index.entries.load()?;
-    let largest = segment.time_index.last()?;
-    segment.set_largest(largest);
-    let size = segment.size();
-    let rises = segment.offset_index.is_plausible(size)? && segment.time_index.is_plausible()?;
-    // A sealed or closed segment with records always has an entry in its time index.
-    Ok(whole && rises && (largest.is_some() == (size > 0)))
-}
-
-/// The active segment rolls by the age of its first batch.
-fn adopt_first_time(segment: &Segment) -> Result<(), LogError> {
-    match segment.locate(segment.base_offset) {
-        Ok(Some(first)) => segment.set_first(first.header.max_timestamp),
-        // Whoever reads a damaged one is told.
-        Ok(None) | Err(LogError::CorruptBatch { .. }) => {}
-        Err(error) => return Err(error),
-    }
-    Ok(())
-}
-
-/// Whether what begins at `end` is what a crash leaves: a batch that was not written to its end, or zeros that the
-/// file system put there.
-fn is_torn(segment: &Segment, end: u64) -> Result<bool, LogError> {
-    let path = segment.log.path();
-    let failed = LogError::storage("read", &path);
-    let read = || {
-        let file = segment.log.get()?;
-        let left = usize::try_from(file.len()? - end).unwrap_or(usize::MAX);
-        let mut bytes = vec![0; left.min(HEADER_BYTES)];
-        file.read_exact_at(&mut bytes, end)?;
-        Ok((left, bytes))
-    };
-    let (left, bytes) = read().map_err(failed)?;
-    let unfinished = BatchHeader::parse(&bytes).is_ok_and(|it| it.size_bytes() > left);
-    Ok(unfinished || left < HEADER_BYTES || bytes.iter().all(|&it| it == 0))
+    take().map_err(LogError::storage("truncate the indexes of", &segment.log.path()))
 }
 
 /// Records before the next segment that are not there. Only damage or a hand in the folder does that.
-fn tell_gap(segment: &Segment, next_base: Offset) -> Result<(), LogError> {
-    let end = end_of(segment)?;
+fn tell_gap(segment: &Segment, end: Offset, next_base: Offset) {
     if end < next_base {
         tracing::error!(
             segment = %segment.log.path().display(), from = end.0, to = next_base.0,
             "records are missing from here to the next segment"
         );
     }
-    Ok(())
-}
-
-fn clear_indexes(segment: &Segment) -> Result<(), LogError> {
-    segment.set_largest(None);
-    let cleared = segment.offset_index.entries.clear();
-    cleared
-        .and_then(|()| segment.time_index.entries.clear())
-        .map_err(LogError::storage("truncate the indexes of", &segment.log.path()))
-}
-
-/// Notes the producers of a segment's batches from `from` on. They count as seen now: too late is harmless.
-fn replay(
-    segment: &Segment,
-    from: Offset,
-    producers: &mut ProducerStates,
-    now: TimestampMs,
-) -> Result<(), LogError> {
-    let Some(first) = segment.locate(from.max(segment.base_offset))? else { return Ok(()) };
-    let mut cursor = segment.cursor(first.position, SCAN_WINDOW_BYTES)?;
-    while let Some(located) = cursor.next()? {
-        let header = &located.header;
-        if header.base_offset < from || header.producer_id.is_none() {
-            continue;
-        }
-        let is_control = header.attributes.is_control();
-        let is_route = is_control && is_route(&cursor.read(&located)?);
-        producers.note(header, is_route, now);
-    }
-    Ok(())
-}
-
-/// The offset after a segment's last record.
-fn end_of(segment: &Segment) -> Result<Offset, LogError> {
-    if segment.size() == 0 {
-        return Ok(segment.base_offset);
-    }
-    let position = last_indexed(segment)?.map_or(0, |it| it.position);
-    let mut cursor = segment.cursor(position, SCAN_WINDOW_BYTES)?;
-    let mut end = segment.base_offset;
-    while let Some(located) = cursor.next()? {
-        end = located.header.last_offset() + 1;
-    }
-    Ok(end)
 }
 
 /// The offsets in the names with this suffix, rising.

@@ -49,7 +49,7 @@ pub(super) struct Times {
     pub(super) created: TimestampMs,
     /// When it was last appended to.
     pub(super) modified: TimestampMs,
-    /// Of its first batch, as the producer stamped it.
+    /// Of its first batch with one, as the producer stamped it.
     pub(super) first: Option<TimestampMs>,
     /// The largest so far.
     pub(super) largest: Option<TimestampOffset>,
@@ -98,7 +98,7 @@ impl Segment {
     }
 
     pub(super) fn set_first(&self, first: TimestampMs) {
-        self.times.lock().first = Some(first);
+        self.times.lock().first = Some(first).filter(|it| it.0 >= 0);
     }
 
     /// Makes the `.log`, so that an empty active segment keeps the log's end over a restart.
@@ -151,7 +151,9 @@ impl Segment {
         }
         times.bytes_since_index_entry += header.size_bytes() as u64;
         times.modified = now;
-        times.first.get_or_insert(header.max_timestamp);
+        if header.max_timestamp.0 >= 0 {
+            times.first.get_or_insert(header.max_timestamp);
+        }
         if times.largest.is_none_or(|it| it.timestamp < latest.timestamp) {
             times.largest = Some(latest);
         }
@@ -192,10 +194,20 @@ impl Segment {
         position: u64,
         window_bytes: usize,
     ) -> Result<BatchCursor, LogError> {
+        self.cursor_from(position, self.base_offset, window_bytes)
+    }
+
+    /// A walk that expects `offset` or a later one at `position`.
+    pub(super) fn cursor_from(
+        &self,
+        position: u64,
+        offset: Offset,
+        window_bytes: usize,
+    ) -> Result<BatchCursor, LogError> {
         let path = self.log.path();
         let file = self.log.get().map_err(LogError::storage("open", &path))?;
         let range = position..self.size();
-        Ok(BatchCursor::new(file, path, range, self.base_offset, window_bytes))
+        Ok(BatchCursor::new(file, path, range, offset, window_bytes))
     }
 
     /// The first batch that ends at or after `offset`; `None` if the segment ends before.
@@ -276,7 +288,15 @@ impl Segment {
         }
     }
 
-    /// Renames the files out of the way; readers that hold the segment go on. Returns where they are now.
+    /// The folder was renamed.
+    pub(super) fn moved_to(&self, dir: &Path) {
+        for file in self.files() {
+            file.moved_to(dir);
+        }
+    }
+
+    /// Renames the files out of the way; readers that hold the segment go on. Returns where they are now. What failed half
+    /// way is carried on by the next call.
     pub(super) fn mark_deleted(&self) -> Result<Vec<PathBuf>, LogError> {
         let mut renamed = Vec::new();
         for file in self.files() {

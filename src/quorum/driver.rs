@@ -4,16 +4,20 @@ use std::{collections::BTreeMap, io, path::PathBuf, sync::Arc, time::Duration};
 
 use openraft::{
     SnapshotPolicy,
+    async_runtime::WatchReceiver as _,
     errors::{ClientWriteError, Fatal, RaftError},
     impls::BasicNode,
 };
-use tokio::sync::{Mutex, watch};
+use tokio::{
+    sync::{Mutex, watch},
+    time::{Instant, timeout},
+};
 
 use super::{
     QuorumError, cluster_id,
     consensus::{Change, Raft},
     files::Files,
-    log_store::LogStore,
+    log_store::{LOST, LogStore, damaged},
     network::SingleVoter,
     state_machine::StateMachine,
 };
@@ -36,6 +40,7 @@ const SNAPSHOT_ENTRIES: u64 = 1_000;
 pub struct Quorum {
     raft: Raft,
     id: u64,
+    log_path: PathBuf,
     image: watch::Receiver<Arc<MetadataImage>>,
     /// Held from a decision until it is in the image: the next one decides on that.
     turn: Arc<Mutex<()>>,
@@ -48,6 +53,7 @@ struct Opened {
     log: LogStore,
     machine: StateMachine,
     lock: std::fs::File,
+    log_path: PathBuf,
 }
 
 impl Quorum {
@@ -67,20 +73,26 @@ impl Quorum {
             .map_err(|_| QuorumError::Stopped)??;
         let raft =
             Raft::new(id, Arc::new(raft_config()), SingleVoter, opened.log, opened.machine).await?;
-        let quorum = Self { raft, id, image, turn: Arc::default(), _lock: opened.lock };
+        let quorum = Self {
+            raft,
+            id,
+            log_path: opened.log_path,
+            image,
+            turn: Arc::default(),
+            _lock: opened.lock,
+        };
         quorum.lead().await?;
         quorum.name_cluster().await?;
         Ok(Arc::new(quorum))
     }
 
-    /// A vote without a log is no first start: to begin anew would forget every topic.
     fn why_no_voter(&self) -> String {
         let voters: Vec<_> = self.raft.voter_ids().collect();
         match voters.as_slice() {
-            [] => "quorum.log has lost its entries, though quorum.vote tells that there were some; restore it from a copy, \
-                   or start with an empty log directory"
-                .into(),
-            voters => format!("the metadata log belongs to node {voters:?}, this is node {}", self.id),
+            [] => damaged(&self.log_path, &LOST).to_string(),
+            voters => {
+                format!("the metadata log belongs to node {voters:?}, this is node {}", self.id)
+            }
         }
     }
 
@@ -97,9 +109,29 @@ impl Quorum {
         }
         let is_leader = |metrics: &openraft::RaftMetrics<_>| metrics.state.is_leader();
         let wait = self.raft.wait(Some(LEADER_TIMEOUT));
-        wait.metrics(is_leader, "lead").await.map_err(|_| QuorumError::NotController)?;
+        wait.metrics(is_leader, "lead").await.map_err(|_| self.why_no_leader())?;
         let recovered = self.raft.wait_for_recovery(Some(LEADER_TIMEOUT)).await;
-        recovered.map(drop).map_err(|_| QuorumError::NotController)
+        recovered.map(drop).map_err(|_| self.why_no_leader())
+    }
+
+    /// A member that has died will never lead.
+    fn why_no_leader(&self) -> QuorumError {
+        let running = self.raft.metrics().borrow_watched().running_state.clone();
+        running.err().map_or(QuorumError::NotController, QuorumError::from)
+    }
+
+    /// Waits until this member has died: by a failed write of its files, most often, or because it was shut down. It takes no
+    /// more changes then.
+    pub async fn died(&self) -> QuorumError {
+        let mut metrics = self.raft.metrics();
+        loop {
+            if let Err(fatal) = metrics.borrow_watched().running_state.clone() {
+                return fatal.into();
+            }
+            if metrics.changed().await.is_err() {
+                return QuorumError::Stopped;
+            }
+        }
     }
 
     async fn name_cluster(&self) -> Result<(), QuorumError> {
@@ -125,11 +157,12 @@ impl Quorum {
     /// Decides against the newest image and commits what was decided, one change at a time. Returns the decision's
     /// response once its records are committed and in the image, or the decision's own refusal.
     ///
-    /// A caller that goes away leaves a change that is under way to be finished: the next decision must see it.
+    /// A caller that goes away, or waits for longer than [`LEADER_TIMEOUT`] because the disk is slow, leaves a change that is
+    /// under way to be finished: the next decision must see it.
     ///
     /// # Errors
     ///
-    /// [`QuorumError::NotController`]: ask the leader. The others: this member has stopped for good.
+    /// [`QuorumError::NotController`]: ask the leader, or again. The others: this member has stopped for good.
     pub async fn change<T, E>(
         &self,
         decide: impl FnOnce(&MetadataImage) -> Result<Decision<MetadataRecord, T>, E> + Send,
@@ -138,7 +171,9 @@ impl Quorum {
         T: Send,
         E: Send,
     {
-        let turn = Arc::clone(&self.turn).lock_owned().await;
+        let too_long = |_| QuorumError::NotController;
+        let turn = timeout(LEADER_TIMEOUT, Arc::clone(&self.turn).lock_owned());
+        let turn = turn.await.map_err(too_long)?;
         let Decision { records, response } = match decide(&self.image()) {
             Ok(decision) => decision,
             Err(refusal) => return Ok(Err(refusal)),
@@ -153,7 +188,8 @@ impl Quorum {
             drop(turn);
             result
         });
-        proposal.await.map_err(|_| QuorumError::Stopped)??;
+        let committed = timeout(LEADER_TIMEOUT, proposal).await.map_err(too_long)?;
+        committed.map_err(|_| QuorumError::Stopped)??;
         Ok(Ok(response))
     }
 
@@ -174,7 +210,11 @@ fn open(dir: PathBuf, published: watch::Sender<Arc<MetadataImage>>) -> io::Resul
     let lock = files.lock()?;
     let log = LogStore::open(&files)?;
     let machine = StateMachine::open(&files, published)?;
-    Ok(Opened { log, machine, lock })
+    if log.purged() > machine.applied() {
+        let reason = "it is missing or older than quorum.log, which holds only what came after it";
+        return Err(damaged(&files.snapshot(), &reason));
+    }
+    Ok(Opened { log, machine, lock, log_path: files.log() })
 }
 
 /// Timeouts are those of a quorum on one machine or rack; a single voter meets none of them.
@@ -191,23 +231,21 @@ fn raft_config() -> openraft::Config {
     }
 }
 
-/// Proposes an entry and returns once it is applied here.
+/// Proposes an entry and returns once it is applied here, or refused without being logged.
 async fn commit(raft: &Raft, id: u64, change: Change) -> Result<(), QuorumError> {
-    let proposing = async {
-        loop {
-            match raft.client_write(change.clone()).await {
-                Ok(_) => return Ok(()),
-                Err(RaftError::Fatal(fatal)) => return Err(fatal.into()),
-                Err(RaftError::APIError(ClientWriteError::ForwardToLeader(forward)))
-                    if forward.leader_id.is_none_or(|it| it == id) =>
-                {
-                    tokio::time::sleep(RETRY_PAUSE).await;
-                }
-                Err(RaftError::APIError(_)) => return Err(QuorumError::NotController),
+    let deadline = Instant::now() + LEADER_TIMEOUT;
+    loop {
+        match raft.client_write(change.clone()).await {
+            Ok(_) => return Ok(()),
+            Err(RaftError::Fatal(fatal)) => return Err(fatal.into()),
+            Err(RaftError::APIError(ClientWriteError::ForwardToLeader(forward)))
+                if forward.leader_id.is_none_or(|it| it == id) && Instant::now() < deadline =>
+            {
+                tokio::time::sleep(RETRY_PAUSE).await;
             }
+            Err(RaftError::APIError(_)) => return Err(QuorumError::NotController),
         }
-    };
-    tokio::time::timeout(LEADER_TIMEOUT, proposing).await.unwrap_or(Err(QuorumError::NotController))
+    }
 }
 
 fn storage(error: &dyn std::fmt::Display) -> QuorumError {

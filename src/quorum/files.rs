@@ -16,7 +16,7 @@ pub(super) struct Files {
 impl Files {
     /// Makes the folder if there is none.
     pub(super) fn open(dir: PathBuf) -> io::Result<Self> {
-        fs::create_dir_all(&dir)?;
+        fs::create_dir_all(&dir).map_err(at(&dir))?;
         if let Some(parent) = dir.parent().filter(|it| !it.as_os_str().is_empty()) {
             sync_dir(parent)?;
         }
@@ -25,7 +25,8 @@ impl Files {
 
     /// Held as long as the file is open.
     pub(super) fn lock(&self) -> io::Result<File> {
-        let file = File::create(self.dir.join(".lock"))?;
+        let path = self.dir.join(".lock");
+        let file = File::create(&path).map_err(at(&path))?;
         match file.try_lock() {
             Ok(()) => Ok(file),
             Err(TryLockError::WouldBlock) => Err(io::Error::new(
@@ -53,22 +54,40 @@ impl Files {
         match fs::read(path) {
             Ok(bytes) => Ok(Some(bytes)),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
+            Err(error) => Err(at(path)(error)),
         }
     }
 
     /// Replaces a file as a whole and returns when that is durable; a crash leaves the old or the new one.
     pub(super) fn replace(&self, path: &Path, bytes: &[u8]) -> io::Result<File> {
-        let new = path.with_extension("tmp");
-        let mut file = File::create(&new)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(&new, path)?;
+        // One of its own: snapshot and log are replaced by two threads.
+        let mut new = path.as_os_str().to_owned();
+        new.push(".tmp");
+        let new = PathBuf::from(new);
+        let file = write_new(&new, bytes).inspect_err(|_| {
+            // Half a file would take room on a disk that is full.
+            let _ = fs::remove_file(&new);
+        });
+        let file = file.map_err(at(&new))?;
+        fs::rename(&new, path).map_err(at(path))?;
         sync_dir(&self.dir)?;
         Ok(file)
     }
 }
 
+fn write_new(path: &Path, bytes: &[u8]) -> io::Result<File> {
+    let mut file = File::create(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    Ok(file)
+}
+
 fn sync_dir(dir: &Path) -> io::Result<()> {
-    File::open(dir)?.sync_all()
+    File::open(dir).and_then(|it| it.sync_all()).map_err(at(dir))
+}
+
+/// Says which file it was.
+pub(super) fn at(path: &Path) -> impl FnOnce(io::Error) -> io::Error {
+    let path = path.to_owned();
+    move |error| io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }

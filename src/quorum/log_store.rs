@@ -17,11 +17,15 @@ use parking_lot::Mutex;
 
 use super::{
     consensus::{Consensus, Entry, EntryId, Vote},
-    files::Files,
+    files::{Files, at},
     frame::{self, FrameError},
     log_writer::{LogWriter, log_file},
     stored::{LogFrame, StoredEntry, StoredVote},
 };
+
+/// A log without entries is that of a first start alone: to begin anew would forget every topic.
+pub(super) const LOST: &str =
+    "it has lost its entries, though the files beside it tell that there were some";
 
 /// The log of a member. Clones share it.
 #[derive(Clone, Debug)]
@@ -47,6 +51,11 @@ impl LogStore {
         Ok(Self { log: Arc::new(Mutex::new(log)), writer })
     }
 
+    /// The last entry that is in the snapshot alone.
+    pub(super) fn purged(&self) -> Option<EntryId> {
+        self.log.lock().purged
+    }
+
     /// What is left of the log after entries were cut off, to be written anew.
     fn kept(&self) -> (Option<EntryId>, Vec<StoredEntry>) {
         let log = self.log.lock();
@@ -63,6 +72,9 @@ fn open_log(files: &Files) -> io::Result<(Log, File)> {
     let path = files.log();
     let bytes = match Files::read(&path)? {
         Some(bytes) if !bytes.is_empty() => bytes,
+        _ if files.vote().exists() || files.snapshot().exists() => {
+            return Err(damaged(&path, &LOST));
+        }
         _ => {
             let file = files.replace(&path, &log_file(None, Vec::new()))?;
             return Ok((Log::default(), file));
@@ -75,7 +87,7 @@ fn open_log(files: &Files) -> io::Result<(Log, File)> {
         Some(FrameError::Torn { offset }) if offset > 0 => offset,
         Some(error) => return Err(damaged(&path, &error)),
     };
-    let file = OpenOptions::new().append(true).open(&path)?;
+    let file = OpenOptions::new().append(true).open(&path).map_err(at(&path))?;
     if end < bytes.len() {
         tracing::info!(bytes = bytes.len() - end, "cut a torn tail off the metadata log");
         file.set_len(u64::try_from(end).map_err(io::Error::other)?)?;
@@ -92,7 +104,9 @@ fn read_vote(files: &Files) -> io::Result<Option<Vote>> {
 }
 
 pub(super) fn damaged(path: &std::path::Path, reason: &dyn std::fmt::Display) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, format!("read {}: {reason}", path.display()))
+    let text =
+        format!("read {}: {reason}; restore __cluster_metadata-0 from a copy", path.display());
+    io::Error::new(io::ErrorKind::InvalidData, text)
 }
 
 impl Log {

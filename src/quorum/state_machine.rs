@@ -47,6 +47,11 @@ impl StateMachine {
         Ok(machine)
     }
 
+    /// The last entry that is in the image.
+    pub(super) fn applied(&self) -> Option<EntryId> {
+        self.applied
+    }
+
     fn read_snapshot(&self) -> io::Result<Option<Snapshot>> {
         let path = self.files.snapshot();
         let Some(bytes) = Files::read(&path)? else { return Ok(None) };

@@ -185,6 +185,12 @@ async fn the_log_does_not_grow_without_bound_and_the_snapshot_holds_the_rest() {
     let version = quorum.image().version;
     drop(quorum);
 
+    for lost in ["quorum.log", "quorum.snapshot"] {
+        let killed = copy(dir.path());
+        fs::remove_file(killed.path().join(lost)).unwrap();
+        let error = Quorum::start(killed.path().to_owned(), BrokerId(1)).await.err().unwrap();
+        assert!(error.to_string().contains("restore"), "{lost}: {error}");
+    }
     assert!(dir.path().join("quorum.snapshot").exists());
     let bytes = fs::metadata(dir.path().join("quorum.log")).unwrap().len();
     assert!(bytes < 2_000 * 40, "the log has {bytes} bytes");
@@ -223,7 +229,7 @@ async fn a_folder_in_use_or_of_another_node_is_refused() {
 
     std::fs::remove_file(killed.path().join("quorum.log")).unwrap();
     let error = Quorum::start(killed.path().to_owned(), BrokerId(1)).await.err().unwrap();
-    assert!(error.to_string().contains("quorum.log has lost its entries"), "{error}");
+    assert!(error.to_string().contains("it has lost its entries"), "{error}");
 }
 
 /// What openraft and Klamm log from WARN up.

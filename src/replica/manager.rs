@@ -10,32 +10,29 @@ use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 use prometheus_client::metrics::gauge::Gauge;
 
-use super::{Partition, ReplicaError, metrics, partition::Role, read_budget::ReadBudget};
+use super::{
+    Partition, ReplicaError,
+    hosted::{Hosted, Wanted, cause},
+    metrics,
+    read_budget::ReadBudget,
+};
 use crate::{
     base::{LeaderEpoch, TopicId, TopicName, TopicPartition},
-    config::{Config, LogConfig, TopicConfig, TopicConfigs},
-    log::{LogDir, LogSettings, raise_open_files_limit},
-    metadata::{MetadataImage, PartitionImage, TopicImage},
-    telemetry::{Metrics, now},
+    config::{Config, TopicConfig, TopicConfigs},
+    log::LogDir,
+    metadata::{MetadataImage, TopicImage},
+    telemetry::Metrics,
 };
 
 /// Logs are opened and closed by so many threads at once: each waits for the disk most of the time.
 const LOADING_THREADS: usize = 4;
 
-type Partitions = BTreeMap<TopicPartition, Arc<Hosted>>;
-
-/// A partition, and what it was made from.
-pub(super) struct Hosted {
-    pub(super) partition: Arc<Partition>,
-    dir: Arc<LogDir>,
-    /// The topic's own configs that its effective ones come from.
-    own_configs: Mutex<Option<Arc<TopicConfigs>>>,
-}
+pub(super) type Partitions = BTreeMap<TopicPartition, Arc<Hosted>>;
 
 /// Opens, finds and deletes the partitions of this node as the metadata image says.
 pub struct ReplicaManager {
-    config: Arc<Config>,
-    dirs: Vec<Arc<LogDir>>,
+    pub(super) config: Arc<Config>,
+    pub(super) dirs: Vec<Arc<LogDir>>,
     partitions: ArcSwap<Partitions>,
     /// Those of this node whose log could not be opened.
     offline: ArcSwap<BTreeSet<TopicPartition>>,
@@ -47,14 +44,6 @@ pub struct ReplicaManager {
     pub(super) read_budget: ReadBudget,
 }
 
-/// A partition that an image gives this node.
-struct Wanted {
-    topic_partition: TopicPartition,
-    topic_id: TopicId,
-    own_configs: Option<Arc<TopicConfigs>>,
-    role: Role,
-}
-
 impl ReplicaManager {
     /// Locks the log directories. Logs are opened by the first [`ReplicaManager::apply`].
     ///
@@ -62,7 +51,6 @@ impl ReplicaManager {
     ///
     /// [`crate::log::LogError::DirectoryRefused`] for a directory that is in use or another node's.
     pub fn start(config: &Arc<Config>, registry: &Metrics) -> Result<Arc<Self>, ReplicaError> {
-        raise_open_files_limit();
         let open = |path| LogDir::open(path, config.node.id).map(Arc::new);
         let dirs = config.log.dirs.iter().map(|it| open(it.as_path())).collect::<Result<_, _>>()?;
         let count = Gauge::default();
@@ -116,14 +104,36 @@ impl ReplicaManager {
         // First out of sight, then deleted; only then may a topic of the same name be made.
         self.publish(kept.clone());
         each(&gone, |(_, it)| it.delete());
+        let is_first = self.image.load().version == 0;
+        if is_first {
+            self.put_strays_aside(image);
+        }
+        let told = self.offline.load_full();
         let mut offline: BTreeSet<_> = new.iter().map(|it| it.topic_partition.clone()).collect();
         if !new.is_empty() {
-            kept.extend(self.open_all(new, &kept));
+            let opened = self.open_all(new, &kept, &told);
+            kept.extend(opened);
             offline.retain(|it| !kept.contains_key(it));
             self.publish(kept);
         }
+        if is_first || !gone.is_empty() {
+            // A topic that gets the name of one that is gone must not be taken for it.
+            self.store_recovery_points();
+        }
         self.offline.store(Arc::new(offline));
         self.image.store(Arc::clone(image));
+    }
+
+    /// Whether some log could not be opened. Applying the image again tries again.
+    pub fn has_offline(&self) -> bool {
+        !self.offline.load().is_empty()
+    }
+
+    /// Waits until no log directory is in use any more.
+    pub async fn all_offline(&self) {
+        for dir in &self.dirs {
+            dir.health.went_offline().await;
+        }
     }
 
     /// The partition, if this node leads it and the caller's epoch (if any) is the current one.
@@ -177,11 +187,7 @@ impl ReplicaManager {
     pub fn retain(&self) {
         let _changing = self.changing.lock();
         for it in self.partitions.load().values() {
-            if let Err(error) = it.partition.log().retain(now())
-                && it.dir.health.is_online()
-            {
-                tracing::error!(partition = %it.partition.topic_partition, %error, "could not apply retention");
-            }
+            it.retain();
         }
         self.store_recovery_points();
     }
@@ -200,8 +206,32 @@ impl ReplicaManager {
         self.store_recovery_points();
         let closed = closed.into_inner();
         for dir in self.dirs.iter().filter(|it| closed.get(&it.path) != Some(&false)) {
+            if self.holds_unopened(dir) {
+                continue;
+            }
             if let Err(error) = dir.mark_clean() {
-                tracing::error!(dir = %dir.path.display(), %error, "the next start checks every log");
+                let cause = cause(&error);
+                tracing::error!(dir = %dir.path.display(), %error, cause, "the next start checks every log");
+            }
+        }
+    }
+
+    /// A log that could not be opened was not checked either: the next start must not believe it.
+    fn holds_unopened(&self, dir: &LogDir) -> bool {
+        let offline = self.offline.load();
+        let is_offline = |it: &TopicPartition| offline.contains(it);
+        // What cannot be listed holds what is offline, perhaps.
+        !offline.is_empty() && dir.partitions().map_or(true, |it| it.iter().any(is_offline))
+    }
+
+    fn put_strays_aside(&self, image: &MetadataImage) {
+        let is_wanted = |partition: &TopicPartition, topic_id| {
+            image.topic_by_id(topic_id).is_some_and(|it| it.name == partition.topic)
+        };
+        for dir in &self.dirs {
+            if let Err(error) = dir.put_strays_aside(is_wanted) {
+                let cause = cause(&error);
+                tracing::warn!(dir = %dir.path.display(), %error, cause, "could not look for records of deleted topics");
             }
         }
     }
@@ -236,7 +266,13 @@ impl ReplicaManager {
                     let config = config.get_or_insert_with(|| {
                         known.unwrap_or_else(|| self.resolve(topic, own.as_ref()))
                     });
-                    wanted.push(want(key, topic, partition, own.clone(), Arc::clone(config)));
+                    wanted.push(Wanted::new(
+                        key,
+                        topic,
+                        partition,
+                        own.clone(),
+                        Arc::clone(config),
+                    ));
                 }
             }
         }
@@ -252,67 +288,6 @@ impl ReplicaManager {
         Arc::new(TopicConfig::resolve(&self.config, &topic.name, own))
     }
 
-    fn open_all(&self, new: Vec<Wanted>, kept: &Partitions) -> Partitions {
-        let places = self.places(&new, kept);
-        let new: Vec<_> = new.into_iter().zip(places).collect();
-        let opened = Mutex::new(Partitions::new());
-        each(&new, |(wanted, dir)| match self.open(wanted, dir) {
-            Ok(it) => {
-                opened.lock().insert(wanted.topic_partition.clone(), Arc::new(it));
-            }
-            Err(error) => {
-                let cause = std::error::Error::source(&error).map(ToString::to_string);
-                tracing::error!(partition = %wanted.topic_partition, %error, cause, "could not open a log");
-            }
-        });
-        opened.into_inner()
-    }
-
-    /// The directory of each new partition: where it lies already, else the one with the fewest.
-    fn places(&self, new: &[Wanted], kept: &Partitions) -> Vec<Arc<LogDir>> {
-        let mut found = HashMap::new();
-        for (at, dir) in self.dirs.iter().enumerate() {
-            match dir.partitions() {
-                Ok(partitions) => found.extend(partitions.into_iter().map(|it| (it, at))),
-                Err(error) => dir.health.take_offline(&error),
-            }
-        }
-        let count =
-            |dir: &Arc<LogDir>| kept.values().filter(|it| Arc::ptr_eq(&it.dir, dir)).count();
-        let mut counts: Vec<_> = self.dirs.iter().map(count).collect();
-        new.iter()
-            .filter_map(|wanted| {
-                let known = found.get(&wanted.topic_partition).copied();
-                let at = known.or_else(|| self.emptiest(&counts))?;
-                *counts.get_mut(at)? += 1;
-                self.dirs.get(at).cloned()
-            })
-            .collect()
-    }
-
-    /// An online directory with the fewest partitions; any, if none is online.
-    fn emptiest(&self, counts: &[usize]) -> Option<usize> {
-        let is_offline = |at: &usize| self.dirs.get(*at).is_none_or(|it| !it.health.is_online());
-        (0..counts.len()).min_by_key(|at| (is_offline(at), counts.get(*at).copied()))
-    }
-
-    fn open(&self, wanted: &Wanted, dir: &Arc<LogDir>) -> Result<Hosted, ReplicaError> {
-        let settings = LogSettings::new(&wanted.role.config, &self.config.log);
-        let log = dir.open_log(&wanted.topic_partition, wanted.topic_id, settings, now())?;
-        let partition = Partition::new(
-            wanted.topic_partition.clone(),
-            wanted.topic_id,
-            log,
-            self.config.node.id,
-            wanted.role.clone(),
-        );
-        Ok(Hosted {
-            partition: Arc::new(partition),
-            dir: Arc::clone(dir),
-            own_configs: Mutex::new(wanted.own_configs.clone()),
-        })
-    }
-
     fn store_recovery_points(&self) {
         let hosted = self.partitions.load();
         for dir in &self.dirs {
@@ -322,65 +297,15 @@ impl ReplicaManager {
                 .map(|(key, it)| (key, it.partition.log().recovery_point()))
                 .collect();
             if let Err(error) = dir.store_recovery_points(points.into_iter()) {
-                tracing::warn!(dir = %dir.path.display(), %error, "recovery will have to check more");
+                let cause = cause(&error);
+                tracing::warn!(dir = %dir.path.display(), %error, cause, "recovery will have to check more");
             }
         }
     }
 }
 
-impl Hosted {
-    /// The effective configs, if they come from these own ones.
-    fn config_if_from(&self, own: Option<&Arc<TopicConfigs>>) -> Option<Arc<TopicConfig>> {
-        let is_same = match (self.own_configs.lock().as_ref(), own) {
-            (Some(old), Some(new)) => Arc::ptr_eq(old, new),
-            (None, None) => true,
-            _ => false,
-        };
-        is_same.then(|| self.partition.config())
-    }
-
-    fn update(&self, wanted: &Wanted, node: &LogConfig) {
-        if !Arc::ptr_eq(&self.partition.config(), &wanted.role.config) {
-            self.partition.log().set_settings(LogSettings::new(&wanted.role.config, node));
-        }
-        self.own_configs.lock().clone_from(&wanted.own_configs);
-        self.partition.set_role(wanted.role.clone());
-    }
-
-    fn delete(&self) {
-        self.partition.stop();
-        if let Err(error) = self.partition.log().delete() {
-            tracing::error!(partition = %self.partition.topic_partition, %error, "could not delete a log");
-        }
-    }
-
-    fn close(&self) -> bool {
-        let closed = self.partition.log().close();
-        if let Err(error) = &closed {
-            tracing::error!(partition = %self.partition.topic_partition, %error, "could not close a log");
-        }
-        closed.is_ok()
-    }
-}
-
-fn want(
-    topic_partition: TopicPartition,
-    topic: &TopicImage,
-    partition: &PartitionImage,
-    own_configs: Option<Arc<TopicConfigs>>,
-    config: Arc<TopicConfig>,
-) -> Wanted {
-    let role = Role {
-        leader: partition.leader,
-        leader_epoch: partition.leader_epoch,
-        isr: partition.isr.clone(),
-        config,
-    };
-    Wanted { topic_partition, topic_id: topic.id, own_configs, role }
-}
-
 /// Works on all items with a few threads.
-fn each<T: Sync>(items: &[T], work: impl Fn(&T) + Sync) {
+pub(super) fn each<T: Sync>(items: &[T], work: impl Fn(&T) + Sync) {
     let share = items.len().div_ceil(LOADING_THREADS).max(1);
     thread::scope(|scope| {
         for part in items.chunks(share) {

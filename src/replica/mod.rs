@@ -6,9 +6,11 @@
 mod byte_rate;
 mod error;
 mod fetch;
+mod hosted;
 mod isr;
 mod manager;
 mod metrics;
+mod opening;
 mod partition;
 mod purgatory;
 mod read_budget;

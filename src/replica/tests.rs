@@ -59,7 +59,9 @@ impl Host {
 fn replicas(root: &std::path::Path) -> Arc<ReplicaManager> {
     let mut config = Config::default();
     config.log.dirs = vec![root.to_owned()];
-    ReplicaManager::start(&Arc::new(config), &Metrics::default()).unwrap()
+    let replicas = ReplicaManager::start(&Arc::new(config), &Metrics::default()).unwrap();
+    replicas.claim("a cluster").unwrap();
+    replicas
 }
 
 /// Topics with their id, leader and partition count.
@@ -78,8 +80,10 @@ fn image(topics: &[(&str, u128, i32, usize)]) -> MetadataImage {
             name: name.into(),
             partitions: vec![partition; partitions],
         };
+        image.topic_names.insert(topic.id, name.into());
         image.topics.insert(name.into(), Arc::new(topic));
     }
+    image.version = 1;
     image
 }
 
@@ -193,6 +197,35 @@ async fn a_partition_whose_log_cannot_be_opened_is_offline_until_it_can() {
     std::fs::remove_file(&folder).unwrap();
     host.apply(image(&[("a", 1, 1, 2)]));
     assert!(at(0).is_ok());
+}
+
+#[test]
+fn a_log_that_could_not_be_opened_is_not_believed_by_the_next_start() {
+    let host = Host::start();
+    std::fs::write(host.root.path().join("a-0"), b"").unwrap();
+    host.apply(image(&[("a", 1, 1, 2)]));
+    assert!(host.replicas.has_offline());
+    std::fs::remove_file(host.root.path().join("a-0")).unwrap();
+    std::fs::create_dir(host.root.path().join("a-0")).unwrap();
+    host.replicas.close();
+    assert!(!host.root.path().join(".kafka_cleanshutdown").exists());
+}
+
+#[test]
+fn what_is_left_of_a_topic_that_was_deleted_in_a_crash_is_put_aside() {
+    let host = Host::start();
+    host.apply(image(&[("a", 1, 1, 1), ("b", 2, 1, 1)]));
+    host.partition("a", 0).append(vec![batch(2)], Acks::All).unwrap();
+    std::fs::create_dir(host.root.path().join("of-3")).unwrap();
+    let host = host.restart();
+    host.apply(image(&[("b", 2, 1, 1)]));
+    let folders = host.folders();
+    assert_eq!(folders.len(), 3, "{folders:?}");
+    assert!(folders[0].starts_with("a-0.") && folders[0].ends_with("-stray"), "{folders:?}");
+    assert_eq!(folders[1..], ["b-0", "of-3"]);
+    // Only a start looks for them.
+    host.apply(image(&[("a", 3, 1, 1)]));
+    assert_eq!(host.partition("a", 0).log().log_end_offset(), Offset(0));
 }
 
 #[test]

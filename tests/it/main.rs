@@ -17,6 +17,7 @@ mod plugin_limits;
 mod plugin_reload;
 mod sample_logs;
 mod start_and_stop;
+mod storage_failures;
 mod support;
 mod transform;
 mod waiting;

@@ -78,7 +78,7 @@ fn limits_beyond_what_the_node_has_are_refused_and_leave_the_running_plugin_its_
         });
         assert_eq!(broker.plugin("greedy").unwrap().state, PluginState::Failed, "{limit}");
     }
-    let refused = client.try_create_topic("t", 1, &[("klamm.transforms", "greedy")]);
+    let refused = client.try_create_topic("t", 1, &[("klamm.transforms", "greedy")]).unwrap();
     assert_eq!(refused.error_code, INVALID_CONFIG, "there is no such plugin");
 
     load(&broker, &mut client, "greedy", "[limits]\nmemory-max-bytes = 16777216", &wasm);

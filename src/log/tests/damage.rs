@@ -146,3 +146,64 @@ fn a_missing_first_segment_is_kept_in_mind() {
     assert!(path.join(format!("{INDEX}.orphan")).exists());
     assert!(path.join(format!("{TIME_INDEX}.orphan")).exists());
 }
+
+/// A clean start of a log that lost the files of its segments' records: where the next record goes.
+#[test]
+fn a_log_without_its_records_goes_on_at_an_offset_that_nobody_had() {
+    let end = Offset(BATCHES * 2);
+    for lost in [&["snapshot"][..], &["index", "timeindex"], &[]] {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t-0");
+        closed(&path);
+        for entry in fs::read_dir(&path).unwrap() {
+            let file = entry.unwrap().path();
+            let extension = file.extension().map_or("", |it| it.to_str().unwrap());
+            if extension == "log" || lost.contains(&extension) {
+                fs::remove_file(file).unwrap();
+            }
+        }
+        for _ in 0..2 {
+            let log = open_clean(&path, small());
+            assert_eq!((log.log_start_offset(), log.log_end_offset()), (end, end), "{lost:?}");
+        }
+        let log = open_clean(&path, small());
+        let again = append(&log, &Sent::records(1)).unwrap();
+        assert_eq!(again.base_offset, end);
+    }
+}
+
+#[test]
+fn a_recovery_point_beyond_the_records_is_an_offset_that_was_given_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+    let opening = Opening { clean: false, recovery_point: Offset(70) };
+    let path = dir.path().join("t-0");
+    let log = Log::open_on(disk, path, Arc::<Health>::default(), settings(), opening, NOW).unwrap();
+    assert_eq!(append(&log, &Sent::records(1)).unwrap().base_offset, Offset(70));
+}
+
+#[test]
+fn a_damaged_header_hides_producers_behind_it_and_no_record() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t-0");
+    let log = open(&path, small());
+    for at in 0..21 {
+        append(&log, &Sent::records(2).by(9, 0, at * 2)).unwrap();
+    }
+    log.close().unwrap();
+    let mut bytes = fs::read(path.join(LOG)).unwrap();
+    bytes[Sent::records(2).batch().bytes.len() + 16] ^= 1;
+    fs::write(path.join(LOG), bytes).unwrap();
+    for entry in fs::read_dir(&path).unwrap() {
+        let file = entry.unwrap().path();
+        if file.extension().is_some_and(|it| it == "snapshot") {
+            fs::remove_file(file).unwrap();
+        }
+    }
+
+    let log = open_clean(&path, small());
+
+    assert_eq!(log.log_end_offset(), Offset(42));
+    assert!(append(&log, &Sent::records(2).by(9, 0, 40)).unwrap().duplicate, "known from behind");
+    assert!(!append(&log, &Sent::records(2).by(9, 0, 42)).unwrap().duplicate);
+}

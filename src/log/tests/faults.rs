@@ -4,8 +4,11 @@ use super::*;
 use crate::log::faulty::{Faults, FaultyDisk};
 
 fn open_faulty(dir: &Path, faults: &Arc<Faults>) -> Log {
+    open_faulty_from(dir, faults, Opening { clean: false, recovery_point: Offset(0) })
+}
+
+fn open_faulty_from(dir: &Path, faults: &Arc<Faults>, opening: Opening) -> Log {
     let disk: Arc<dyn Disk> = Arc::new(FaultyDisk(Arc::clone(faults)));
-    let opening = Opening { clean: false, recovery_point: Offset(0) };
     Log::open_on(disk, dir.to_owned(), Arc::<Health>::default(), settings(), opening, NOW).unwrap()
 }
 
@@ -70,4 +73,79 @@ fn a_failed_fsync_takes_the_directory_offline() {
     faults.fail_fsync();
     assert!(matches!(log.close(), Err(LogError::Storage { action: "fsync", .. })));
     assert!(!log.health.is_online());
+}
+
+/// A log that was stopped with a segment half full, started again and appended to.
+fn second_life(path: &Path, faults: &Arc<Faults>) -> Log {
+    let log = open_faulty(path, faults);
+    append(&log, &Sent::records(2)).unwrap();
+    log.close().unwrap();
+    let opening = Opening { clean: true, recovery_point: log.recovery_point() };
+    let log = open_faulty_from(path, faults, opening);
+    append(&log, &Sent::records(2)).unwrap();
+    faults.take_synced();
+    log
+}
+
+#[test]
+fn a_segment_that_was_active_at_a_stop_is_fsynced_again_for_what_came_later() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t-0");
+    let first = path.join("00000000000000000000.log");
+    let faults = Faults::none();
+    second_life(&path, &faults).close().unwrap();
+    assert!(faults.take_synced().contains(&first), "by the next clean stop");
+
+    std::fs::remove_dir_all(&path).unwrap();
+    let log = second_life(&path, &faults);
+    log.set_settings(LogSettings { segment_ms: 0, ..settings() });
+    append(&log, &Sent::records(1).at(&[NOW.0 + 9])).unwrap();
+    assert_eq!(log.segments.load().len(), 2);
+    log.retain(NOW).unwrap();
+    assert!(faults.take_synced().contains(&first), "after a roll");
+    assert_eq!(log.recovery_point(), Offset(4));
+}
+
+#[test]
+fn a_want_of_files_refuses_what_it_must_and_takes_nothing_offline() {
+    let dir = tempfile::tempdir().unwrap();
+    let faults = Faults::none();
+    let log = open_faulty(&dir.path().join("t-0"), &faults);
+    append(&log, &Sent::records(2)).unwrap();
+    // Idle files are closed by the second call.
+    for _ in 0..2 {
+        log.retain(NOW).unwrap();
+    }
+
+    faults.run_out_of_files(true);
+    let error = append(&log, &Sent::records(2)).unwrap_err();
+    assert!(matches!(error, LogError::Storage { action: "open", .. }), "{error}");
+    let late = TimestampMs(NOW.0 + i64::from(u32::MAX) * 1000);
+    log.set_settings(LogSettings { retention_ms: 1, ..settings() });
+    log.retain(late).unwrap_err();
+    assert!(log.health.is_online());
+    assert_eq!(log.log_start_offset(), Offset(0), "what could not be deleted is still there");
+
+    faults.run_out_of_files(false);
+    append(&log, &Sent::records(2)).unwrap();
+    assert_eq!(spans(&log), [(0, 1), (2, 3)]);
+}
+
+#[test]
+fn a_clean_start_reads_a_small_part_of_a_large_log() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t-0");
+    let log = open(&path, LogSettings { index_interval_bytes: 0, ..settings() });
+    for at in 0..8_000 {
+        append(&log, &Sent::records(1).at(&[at])).unwrap();
+    }
+    log.close().unwrap();
+    let files = std::fs::read_dir(&path).unwrap();
+    let size: u64 = files.map(|it| it.unwrap().metadata().unwrap().len()).sum();
+    let faults = Faults::none();
+    let clean = Opening { clean: true, recovery_point: log.recovery_point() };
+    let again = open_faulty_from(&path, &faults, clean);
+    assert_eq!(again.log_end_offset(), Offset(8_000));
+    let read = faults.take_read() as u64;
+    assert!(read > 0 && read * 10 < size, "{read} of {size} bytes");
 }

@@ -70,6 +70,22 @@ fn a_snapshot_beyond_a_cut_is_not_believed() {
 
     let log = open(&path, settings());
 
-    assert_eq!(log.log_end_offset(), Offset(1));
-    assert!(!append(&log, &Sent::records(1).by(1, 0, 1)).unwrap().duplicate);
+    let again = append(&log, &Sent::records(1).by(1, 0, 1)).unwrap();
+    assert!(!again.duplicate);
+    assert_eq!(again.base_offset, Offset(2), "offset 1 was another record's");
+}
+
+#[test]
+fn clean_stops_leave_one_snapshot_and_not_one_each() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t-0");
+    for at in 0..5 {
+        let log = open_clean(&path, settings());
+        append(&log, &Sent::records(1).by(1, 0, at)).unwrap();
+        log.close().unwrap();
+    }
+    open_clean(&path, settings());
+    let names = std::fs::read_dir(&path).unwrap().map(|it| it.unwrap().file_name());
+    let snapshots: Vec<_> = names.filter(|it| it.to_str().unwrap().ends_with("snapshot")).collect();
+    assert_eq!(snapshots, ["00000000000000000005.snapshot"]);
 }

@@ -63,6 +63,34 @@ fn a_read_that_runs_outlives_the_segment() {
 }
 
 #[test]
+fn a_reader_of_a_deleted_log_never_meets_the_one_made_in_its_place() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t-0");
+    let log = old_log(&path, settings());
+    let segments = log.segments.load_full();
+    // As idle ones are: the file is opened again when it is read.
+    segments.iter().for_each(|it| it.close_files());
+    log.delete().unwrap();
+    let new = open(&path, settings());
+    append(&new, &Sent::records(1)).unwrap();
+    for segment in segments.iter() {
+        assert!(segment.locate(segment.base_offset).is_err());
+    }
+    drop(new);
+    let new = open(&path, settings());
+    assert_eq!(new.log_end_offset(), Offset(1), "nor leaves files in it");
+}
+
+#[test]
+fn records_without_a_time_do_not_roll_a_segment() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = open(&dir.path().join("t-0"), settings());
+    append(&log, &Sent::records(1).at(&[-1])).unwrap();
+    append(&log, &Sent::records(1).at(&[NOW.0])).unwrap();
+    assert_eq!(log.segments.load().len(), 1);
+}
+
+#[test]
 fn an_old_active_segment_rolls_by_the_clock() {
     let dir = tempfile::tempdir().unwrap();
     let log = open(&dir.path().join("t-0"), LogSettings { segment_ms: 1_000, ..settings() });

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::{Batch, BatchBuilder, BatchHeader, Compression, RecordParts};
+use super::{Batch, BatchBuilder, BatchHeader, Compression, RecordParts, build::NO_TIMESTAMP};
 
 /// What a control record means. The numbers are persisted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +54,20 @@ pub fn control_batch(original: &BatchHeader, kind: ControlType, value: &[u8]) ->
         headers: Vec::new(),
     });
     builder.build().expect("one record was pushed")
+}
+
+/// A control batch of nobody's, for one offset: it stands where records were lost.
+pub fn placeholder() -> Batch {
+    let mut builder = BatchBuilder::new(NO_TIMESTAMP, Compression::None);
+    builder.push(&RecordParts {
+        offset_delta: 0,
+        timestamp_delta: 0,
+        key: None,
+        value: None,
+        headers: Vec::new(),
+    });
+    let one = builder.build().expect("one record was pushed");
+    control_batch(&one.header, ControlType::Empty, b"")
 }
 
 impl Batch {

@@ -127,6 +127,19 @@ impl Broker {
         self.process.terminate()
     }
 
+    /// From now on a file of the broker's grows to so many bytes and no further, as on a full disk.
+    pub(crate) fn limit_file_size(&self, bytes: u64) {
+        let id = rustix::process::Pid::from_child(&self.process.child);
+        let limit = rustix::process::Rlimit { current: Some(bytes), maximum: None };
+        rustix::process::prlimit(Some(id), rustix::process::Resource::Fsize, limit).unwrap();
+    }
+
+    /// How it ends by itself.
+    #[track_caller]
+    pub(crate) fn end(&mut self) -> ExitStatus {
+        eventually("the broker ends", || self.process.child.try_wait().unwrap())
+    }
+
     /// On the same data, with one setting changed.
     #[track_caller]
     pub(crate) fn terminate_and_restart_with(&mut self, key: &str, value: &str) {

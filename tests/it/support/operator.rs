@@ -8,7 +8,8 @@ use std::{
 
 use kafka_protocol::{
     messages::{
-        CreatePartitionsRequest, CreateTopicsRequest, IncrementalAlterConfigsRequest,
+        CreatePartitionsRequest, CreateTopicsRequest, DeleteTopicsRequest,
+        IncrementalAlterConfigsRequest,
         create_partitions_request::CreatePartitionsTopic,
         create_topics_request::{CreatableTopic, CreatableTopicConfig},
         create_topics_response::CreatableTopicResult,
@@ -28,31 +29,43 @@ fn text(it: &str) -> StrBytes {
     StrBytes::from_string(it.to_owned())
 }
 
+fn creation(name: &str, partitions: i32, configs: &[(&str, &str)]) -> CreateTopicsRequest {
+    let config = |(name, value): &(&str, &str)| {
+        CreatableTopicConfig::default().with_name(text(name)).with_value(Some(text(value)))
+    };
+    let topic = CreatableTopic::default()
+        .with_name(text(name).into())
+        .with_num_partitions(partitions)
+        .with_replication_factor(1)
+        .with_configs(configs.iter().map(config).collect());
+    CreateTopicsRequest::default().with_topics(vec![topic]).with_timeout_ms(30_000)
+}
+
 impl Client {
     #[track_caller]
     pub(crate) fn create_topic(&mut self, name: &str, partitions: i32, configs: &[(&str, &str)]) {
-        let created = self.try_create_topic(name, partitions, configs);
+        let created = self.try_create_topic(name, partitions, configs).expect("an answer");
         assert_eq!(created.error_code, 0, "{:?}", created.error_message);
     }
 
-    #[track_caller]
+    /// `None` if the node ends instead of answering.
     pub(crate) fn try_create_topic(
         &mut self,
         name: &str,
         partitions: i32,
         configs: &[(&str, &str)],
-    ) -> CreatableTopicResult {
-        let config = |(name, value): &(&str, &str)| {
-            CreatableTopicConfig::default().with_name(text(name)).with_value(Some(text(value)))
-        };
-        let topic = CreatableTopic::default()
-            .with_name(text(name).into())
-            .with_num_partitions(partitions)
-            .with_replication_factor(1)
-            .with_configs(configs.iter().map(config).collect());
-        let request =
-            CreateTopicsRequest::default().with_topics(vec![topic]).with_timeout_ms(30_000);
-        self.call(5, &request).topics.remove(0)
+    ) -> Option<CreatableTopicResult> {
+        let mut response = self.try_call(5, &creation(name, partitions, configs))?;
+        response.topics.pop()
+    }
+
+    #[track_caller]
+    pub(crate) fn delete_topic(&mut self, name: &str) {
+        let request = DeleteTopicsRequest::default()
+            .with_topic_names(vec![text(name).into()])
+            .with_timeout_ms(30_000);
+        let response = self.call(5, &request);
+        assert_eq!(response.responses[0].error_code, 0);
     }
 
     #[track_caller]
