@@ -226,7 +226,7 @@ impl ReplicaManager {
 
     fn put_strays_aside(&self, image: &MetadataImage) {
         let is_wanted = |partition: &TopicPartition, topic_id| {
-            image.topic_by_id(topic_id).is_some_and(|it| it.name == partition.topic)
+            image.topic(partition.topic.as_str()).is_some_and(|it| it.id == topic_id)
         };
         for dir in &self.dirs {
             if let Err(error) = dir.put_strays_aside(is_wanted) {
