@@ -69,8 +69,13 @@ impl Node {
         let plugins = start_plugins(&config, &metrics).await?;
 
         let (intake, matches) = AlertIntake::new();
-        let produce =
-            Arc::new(Produce::new(&config, replicas.clone(), plugins.clone(), intake, &metrics));
+        let produce = Arc::new(Produce::new(
+            &config,
+            replicas.clone(),
+            plugins.clone(),
+            intake.clone(),
+            &metrics,
+        ));
         let (publish, published) = start_publishing(&quorum, &replicas, &produce, &stop_rooms);
         let mut background = vec![publish];
         published.reached(quorum.image().version, Duration::from_mins(10)).await;
@@ -109,6 +114,7 @@ impl Node {
             fetch_sessions: Arc::default(),
             produce,
             groups,
+            alerts: intake,
             published,
         });
         let mut node =

@@ -39,7 +39,7 @@ pub(crate) trait Driver: Send + 'static {
     type Event: Send + 'static;
 
     /// Applies a stored record; what it cannot read it skips with a warning.
-    fn replay(&mut self, key: &[u8], value: Option<&[u8]>);
+    fn replay(&mut self, record: &StoredRecord);
 
     /// The whole log has been replayed.
     fn loaded(&mut self, now: TimestampMs) -> Work;
@@ -125,7 +125,7 @@ async fn attempt<D: Driver, M>(seat: &Seat<M>, mut driver: D) -> Option<(D, Arc<
     let partition = seat.replicas.leader(&seat.topic_partition, None).ok()?;
     let max_bytes = seat.decompressed_max_bytes;
     let replay = tokio::task::spawn_blocking(move || {
-        loader::load(&partition, max_bytes, |key, value| driver.replay(key, value))?;
+        loader::load(&partition, max_bytes, |record| driver.replay(record))?;
         Ok::<_, loader::LoadError>((driver, partition))
     });
     match replay.await {
@@ -196,7 +196,7 @@ async fn carry_out<D: Driver, M>(
             }
         }
         for record in &work.records {
-            driver.replay(&record.key, record.value.as_deref());
+            driver.replay(record);
         }
     }
     queue.hold(last_offset, work.replies).await;

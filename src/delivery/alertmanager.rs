@@ -168,6 +168,7 @@ mod tests {
                 ("empty".into(), String::new()),
             ]),
             topic: "logs".into(),
+            topic_id: None,
             count: 3,
             sources: vec![AlertSource {
                 partition: 0,
@@ -180,6 +181,7 @@ mod tests {
             first_timestamp_ms: 1_000,
             last_timestamp_ms: 2_000,
             state,
+            updated_ms: 3_000,
         }
     }
 

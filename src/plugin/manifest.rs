@@ -11,7 +11,7 @@ use super::{
     limits::{CALL_TIMEOUT_MAX, LOAD_TIMEOUT_MAX, Limits, RESULT_BYTES_MAX},
     status::HookKind,
 };
-use crate::config::AlertPolicy;
+use crate::config::{AlertPolicy, FOR_COUNT_MAX};
 
 /// What the broker does when a plugin fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -227,8 +227,14 @@ impl Reader {
             let _: Option<AlertPolicy> = self.typed("alert", Value::Table(single));
         }
         if self.problems.len() == before
-            && let Some(policy) = self.typed("alert", value)
+            && let Some(policy) = self.typed::<AlertPolicy>("alert", value)
         {
+            if policy.for_count > FOR_COUNT_MAX {
+                let asked = policy.for_count;
+                let problem =
+                    format!("for-count = {asked} is more than can be kept, {FOR_COUNT_MAX}");
+                self.problems.push(problem);
+            }
             self.manifest.alert = policy;
         }
     }

@@ -133,6 +133,7 @@ impl Forward<'_> {
         self.shared
             .append(target, batch, self.acks, |appended| {
                 let placed = Placed {
+                    topic_id: target.topic_id,
                     partition: &target.topic_partition,
                     first: appended.base_offset,
                     last: appended.last_offset,

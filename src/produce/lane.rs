@@ -142,6 +142,7 @@ impl Lane {
             .append(partition, to_store, submission.acks, |appended| {
                 let base = appended.base_offset;
                 let placed = Placed {
+                    topic_id: partition.topic_id,
                     partition: &self.topic_partition,
                     first: base,
                     last: appended.last_offset,

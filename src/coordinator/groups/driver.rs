@@ -180,8 +180,9 @@ impl GroupDriver {
 impl Driver for GroupDriver {
     type Event = GroupEvent;
 
-    fn replay(&mut self, key: &[u8], value: Option<&[u8]>) {
-        match GroupRecord::decode(key, value) {
+    fn replay(&mut self, record: &StoredRecord) {
+        let StoredRecord::Data { key, value } = record else { return };
+        match GroupRecord::decode(key, value.as_deref()) {
             Ok(Some(record)) => self.shard.replay(record),
             Ok(None) => {}
             Err(error) => tracing::warn!(%error, "skip a record of __consumer_offsets"),
@@ -231,7 +232,7 @@ fn later(now: TimestampMs, ms: u64) -> TimestampMs {
 
 fn stored(record: &GroupRecord) -> StoredRecord {
     let raw = record.encode();
-    StoredRecord { key: raw.key, value: raw.value }
+    StoredRecord::Data { key: raw.key, value: raw.value }
 }
 
 fn reply<T: Send + 'static>(to: Answer<T>, result: Result<T, GroupError>) -> Reply {

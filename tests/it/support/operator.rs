@@ -8,7 +8,8 @@ use std::{
 
 use kafka_protocol::{
     messages::{
-        CreatePartitionsRequest, CreateTopicsRequest, IncrementalAlterConfigsRequest,
+        CreatePartitionsRequest, CreateTopicsRequest, DeleteTopicsRequest,
+        IncrementalAlterConfigsRequest,
         create_partitions_request::CreatePartitionsTopic,
         create_topics_request::{CreatableTopic, CreatableTopicConfig},
         incremental_alter_configs_request::{AlterConfigsResource, AlterableConfig},
@@ -43,6 +44,14 @@ impl Client {
         let response = self.call(5, &request);
         let created = &response.topics[0];
         assert_eq!(created.error_code, 0, "{:?}", created.error_message);
+    }
+
+    #[track_caller]
+    pub(crate) fn delete_topic(&mut self, name: &str) {
+        let request = DeleteTopicsRequest::default()
+            .with_topic_names(vec![text(name).into()])
+            .with_timeout_ms(30_000);
+        assert_eq!(self.call(5, &request).responses[0].error_code, 0);
     }
 
     #[track_caller]
