@@ -65,8 +65,10 @@ pub(crate) struct Seat<M> {
     pub(crate) make: M,
 }
 
-/// Between two attempts to load.
-const RETRY: Duration = Duration::from_millis(50);
+/// Between the first two attempts to load …
+const RETRY_MIN: Duration = Duration::from_millis(50);
+/// … and between later ones: a log that cannot be read now is told of again and again.
+const RETRY_MAX: Duration = Duration::from_secs(5);
 
 enum End {
     /// The coordinator gives the partition up, or stops.
@@ -97,6 +99,7 @@ async fn load<D: Driver, M: Fn() -> D>(
     seat: &Seat<M>,
     events: &mut mpsc::Receiver<D::Event>,
 ) -> Option<(D, Arc<Partition>)> {
+    let mut retry = RETRY_MIN;
     loop {
         let attempt = attempt(seat, (seat.make)());
         tokio::pin!(attempt);
@@ -109,7 +112,8 @@ async fn load<D: Driver, M: Fn() -> D>(
         if loaded.is_some() {
             return loaded;
         }
-        let pause = tokio::time::sleep(RETRY);
+        let pause = tokio::time::sleep(retry);
+        retry = RETRY_MAX.min(retry * 2);
         tokio::pin!(pause);
         loop {
             tokio::select! {

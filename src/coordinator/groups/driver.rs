@@ -72,6 +72,7 @@ impl GroupDriver {
         for (at, key) in effects.timers {
             self.timers.arm(at, key);
         }
+        self.timers.prune(|key| self.shard.awaits(key));
         work.records.extend(effects.records.iter().map(stored));
         for (ticket, answer) in effects.answers {
             work.replies.extend(self.late_reply(ticket, answer));
@@ -103,7 +104,8 @@ impl GroupDriver {
 
     fn handle_into(&mut self, event: GroupEvent, now: TimestampMs, work: &mut Work) {
         match event {
-            GroupEvent::Join(request, to) => {
+            GroupEvent::Join(mut request, to) => {
+                request.assignor = self.desk.assignor_of(&request.group_id);
                 let ticket = self.wait(Waiting::Join(to));
                 let effects = self.shard.join(request, ticket, now);
                 self.absorb(effects, work);

@@ -29,6 +29,8 @@ pub(super) struct Assigning {
     target: Option<Arc<Target>>,
     /// The plugin that assigned this generation; `None` if its leader did.
     assignor: Option<PluginName>,
+    /// The `klamm.assignor` that was in effect then; `None` after a restart, which does not know.
+    in_effect: Option<Option<PluginName>>,
     last_probe: Option<TimestampMs>,
     /// The newest timer for a question that the rate limit held back.
     probe_at: Option<TimestampMs>,
@@ -72,6 +74,7 @@ impl ClassicGroup {
             *own = leaders_own;
             return;
         }
+        self.assigning.in_effect = Some(assignor.clone());
         match assignor.and_then(|it| Some((it, self.subscribed(step.settings)?))) {
             Some((assignor, members)) => {
                 self.assigning.open = Some(Open::Assign { leaders_own });
@@ -79,6 +82,11 @@ impl ClassicGroup {
             }
             None => self.finish(leaders_own, step),
         }
+    }
+
+    /// Whether the group's assignor has changed since this generation was assigned.
+    pub(super) fn has_other_assignor(&self, assignor: &Option<PluginName>) -> bool {
+        self.assigning.in_effect.as_ref().is_some_and(|it| it != assignor)
     }
 
     /// The members' subscriptions if a plugin may answer for them: never of another type than `consumer`, never
