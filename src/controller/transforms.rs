@@ -19,7 +19,9 @@ pub fn added_transforms(
         return Vec::new();
     }
     let mut after = image.clone();
-    records.iter().for_each(|it| after.replay(it));
+    for record in records {
+        after.replay(record);
+    }
     let added = topics.into_iter().flat_map(|topic| {
         let before = transforms(config, image, topic);
         let after = transforms(config, &after, topic).into_iter();
@@ -30,8 +32,8 @@ pub fn added_transforms(
 
 fn changed_topic(record: &MetadataRecord) -> Option<&TopicName> {
     match record {
-        MetadataRecord::Topic { name, .. } => Some(name),
-        MetadataRecord::Config { resource: ConfigResource::Topic(name), .. } => Some(name),
+        MetadataRecord::Topic { name, .. }
+        | MetadataRecord::Config { resource: ConfigResource::Topic(name), .. } => Some(name),
         _ => None,
     }
 }
@@ -73,7 +75,9 @@ mod tests {
     fn added(config: &Config, records: &[MetadataRecord]) -> Vec<String> {
         let (last, earlier) = records.split_last().unwrap();
         let mut image = MetadataImage::default();
-        earlier.iter().for_each(|it| image.replay(it));
+        for record in earlier {
+            image.replay(record);
+        }
         let added = added_transforms(config, &image, std::slice::from_ref(last));
         added.into_iter().map(|(_, plugin)| plugin.to_string()).collect()
     }

@@ -86,11 +86,16 @@ impl Alertmanager {
         ended.into_iter().chain([posted(update, now)]).collect()
     }
 
+    /// One that is refused holds up no other.
     async fn send(&self, posts: &[PostedAlert]) -> Result<(), PostError> {
+        let mut sent = Ok(());
         for chunk in posts.chunks(POST_ALERTS_MAX) {
-            self.post.post(json(chunk)).await?;
+            match self.post.post(json(chunk)).await {
+                Err(error) if error.is_final() => sent = Err(error),
+                result => result?,
+            }
         }
-        Ok(())
+        sent
     }
 }
 

@@ -36,11 +36,18 @@ impl Reader {
         Self { replicas, decompressed_max_bytes, next: Offset(0) }
     }
 
+    /// Where reading goes on: what lies before the log's start is gone.
+    fn position(&self) -> Offset {
+        let start =
+            self.replicas.leader(&alerts_partition(), None).map(|it| it.log().log_start_offset());
+        self.next.max(start.unwrap_or(self.next))
+    }
+
     /// The next updates; empty after `wait`, or when there is no such topic (yet).
     pub(super) async fn read(&self, wait: Duration) -> Updates {
         let partition = FetchPartition {
             topic_partition: alerts_partition(),
-            fetch_offset: self.next,
+            fetch_offset: self.position(),
             max_bytes: READ_BYTES,
             current_leader_epoch: None,
             last_fetched_epoch: None,

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use super::{
     DeliveryRooms,
-    http_post::PostError,
     reader::{Reader, Updates, alerts_partition},
     sink::Sink,
 };
@@ -18,8 +17,8 @@ use crate::{
 const READ_WAIT: Duration = Duration::from_secs(1);
 /// How often a sink that forgets is reminded.
 const REMIND_INTERVAL: Duration = Duration::from_mins(1);
-const BACKOFF_MIN: Duration = Duration::from_secs(1);
-const BACKOFF_MAX: Duration = Duration::from_secs(30);
+/// Between attempts to learn what was delivered.
+const RETRY: Duration = Duration::from_secs(1);
 
 pub(super) struct Worker {
     rooms: DeliveryRooms,
@@ -74,7 +73,7 @@ impl Worker {
                 Ok(committed) => return committed.map_or(Offset(0), |it| it.offset),
                 Err(error) => {
                     tracing::warn!(sink = self.name, %error, "read how far alerts were delivered");
-                    tokio::time::sleep(BACKOFF_MIN).await;
+                    tokio::time::sleep(RETRY).await;
                 }
             }
         }
@@ -93,19 +92,19 @@ impl Worker {
         }
     }
 
-    /// Posts until the sink takes the updates, then remembers it.
+    /// Posts until the sink has taken the updates, then remembers it.
     async fn deliver(&mut self, read: Updates) {
-        let mut backoff = BACKOFF_MIN;
-        while let Err(error) = self.sink.deliver(&read.updates, telemetry::now()).await {
-            self.pause(&error, &mut backoff).await;
-        }
+        self.sink.deliver_all(&self.name, &read.updates).await;
         self.reader.next = read.next;
-        let (topic_id, leader_epoch) = (None, None);
+        self.remember(read.next).await;
+    }
+
+    async fn remember(&self, offset: Offset) {
         let progress = OffsetToCommit {
             topic_partition: alerts_partition(),
-            topic_id,
-            offset: read.next,
-            leader_epoch,
+            topic_id: None,
+            offset,
+            leader_epoch: None,
             metadata: "".into(),
         };
         if let Err(error) = self.rooms.groups.commit_offsets(&self.group, vec![progress]).await {
@@ -118,12 +117,5 @@ impl Worker {
         if let Err(error) = self.sink.remind(telemetry::now()).await {
             tracing::warn!(sink = self.name, %error, "remind the sink of alerts");
         }
-    }
-
-    async fn pause(&self, error: &PostError, backoff: &mut Duration) {
-        let cause = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
-        tracing::warn!(sink = self.name, %error, cause, "deliver alerts; trying again");
-        tokio::time::sleep(*backoff).await;
-        *backoff = (*backoff * 2).min(BACKOFF_MAX);
     }
 }

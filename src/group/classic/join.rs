@@ -145,7 +145,9 @@ impl ClassicGroup {
             // A leader joins again to have the assignment made anew, for what it alone may know; so does anyone once
             // another assignor would make it.
             State::Stable => {
-                self.is_leader(id) || !unchanged || self.has_other_assignor(&request.assignor)
+                self.is_leader(id)
+                    || !unchanged
+                    || self.has_other_assignor(request.assignor.as_ref())
             }
             State::Empty | State::Dead => false,
         }
