@@ -6,9 +6,8 @@ use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
 use kafka_protocol::{
     messages::{
         ConsumerProtocolAssignment, ConsumerProtocolSubscription, DescribeGroupsRequest,
-        FindCoordinatorRequest, HeartbeatRequest, JoinGroupRequest, JoinGroupResponse,
-        LeaveGroupRequest, SyncGroupRequest, SyncGroupResponse,
-        consumer_protocol_subscription::TopicPartition as Owned,
+        HeartbeatRequest, JoinGroupRequest, JoinGroupResponse, LeaveGroupRequest, SyncGroupRequest,
+        SyncGroupResponse, consumer_protocol_subscription::TopicPartition as Owned,
         join_group_request::JoinGroupRequestProtocol, leave_group_request::MemberIdentity,
         sync_group_request::SyncGroupRequestAssignment,
     },
@@ -170,26 +169,12 @@ fn rebalance(members: &mut [Member]) {
     }
 }
 
-/// Waits until the node coordinates the group: whoever asks first makes the topic of offsets.
-#[track_caller]
-fn wait_for_coordinator(client: &mut Client) {
-    const COORDINATOR_LOAD_IN_PROGRESS: i16 = 14;
-    const COORDINATOR_NOT_AVAILABLE: i16 = 15;
-    eventually("the group has a coordinator", || {
-        client.call(3, &FindCoordinatorRequest::default().with_key(text(GROUP)));
-        let heartbeat = HeartbeatRequest::default().with_group_id(text(GROUP).into());
-        let code = client.call(3, &heartbeat).error_code;
-        let is_early = [COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE].contains(&code);
-        (!is_early).then_some(())
-    });
-}
-
 /// A group of three under an assignor, after its first rebalance; sorted by member id.
 fn group(broker: &Broker, assignor: &str, protocol: &'static str) -> Vec<Member> {
     let mut client = broker.client();
     client.create_topic("t", 12, &[]);
     client.set_group_config(GROUP, "klamm.assignor", assignor);
-    wait_for_coordinator(&mut client);
+    client.wait_for_coordinator(GROUP);
     let mut members: Vec<_> = (0..3).map(|_| Member::new(broker, protocol)).collect();
     rebalance(&mut members);
     members.sort_by(|a, b| a.id.cmp(&b.id));
@@ -345,7 +330,7 @@ fn cooperative_members_give_up_first_and_nobody_owns_a_partition_twice() {
     let mut client = broker.client();
     client.create_topic("t", 12, &[]);
     client.set_group_config(GROUP, "klamm.assignor", "sticky");
-    wait_for_coordinator(&mut client);
+    client.wait_for_coordinator(GROUP);
     let mut members = vec![Member::new(&broker, COOPERATIVE)];
     let joining = members.iter_mut().map(Member::send_join).collect();
     assert_eq!(converge(&mut members, joining), 1);

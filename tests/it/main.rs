@@ -8,6 +8,7 @@ mod assignor;
 mod crash;
 mod documents;
 mod hostile_frames;
+mod hostile_groups;
 mod partitioner;
 mod plugin_check;
 mod plugin_failures;

@@ -59,6 +59,7 @@ impl Evaluation<'_> {
 
     async fn matches(&self, batch: &Batch) -> Vec<Match> {
         let Some(transform) = self.plugins.transform(&self.watched.plugin) else {
+            tracing::warn!(partition = %self.watched.source, plugin = %self.watched.plugin, "no such plugin: stored records were not evaluated");
             return Vec::new();
         };
         if batch.header.attributes.is_control() {
