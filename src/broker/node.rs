@@ -69,13 +69,9 @@ impl Node {
         let plugins = start_plugins(&config, &metrics).await?;
 
         let (intake, matches) = AlertIntake::new();
-        let produce = Arc::new(Produce::new(
-            &config,
-            replicas.clone(),
-            plugins.clone(),
-            intake.clone(),
-            &metrics,
-        ));
+        let verdicts = intake.clone();
+        let produce =
+            Arc::new(Produce::new(&config, replicas.clone(), plugins.clone(), verdicts, &metrics));
         let (publish, published) = start_publishing(&quorum, &replicas, &produce, &stop_rooms);
         let mut background = vec![publish];
         published.reached(quorum.image().version, Duration::from_mins(10)).await;
@@ -97,12 +93,8 @@ impl Node {
             plugins: plugins.clone(),
             groups: groups.clone(),
         };
+        let deliveries = DeliveryRooms::from(&alerts);
         let alerts = AlertCoordinator::start(alerts, matches);
-        let deliveries = DeliveryRooms {
-            config: config.clone(),
-            replicas: replicas.clone(),
-            groups: groups.clone(),
-        };
         background.push(tokio::spawn(delivery::run(deliveries, stop_rooms.clone())));
         let rooms = Arc::new(Rooms {
             config,

@@ -15,7 +15,11 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use self::{sink::Sink, worker::Worker};
-use crate::{config::Config, coordinator::GroupCoordinator, replica::ReplicaManager};
+use crate::{
+    config::Config,
+    coordinator::{AlertRooms, GroupCoordinator},
+    replica::ReplicaManager,
+};
 
 /// What deliveries work with.
 #[derive(Clone)]
@@ -23,6 +27,16 @@ pub struct DeliveryRooms {
     pub config: Arc<Config>,
     pub replicas: Arc<ReplicaManager>,
     pub groups: Arc<GroupCoordinator>,
+}
+
+impl From<&AlertRooms> for DeliveryRooms {
+    fn from(rooms: &AlertRooms) -> Self {
+        Self {
+            config: rooms.config.clone(),
+            replicas: rooms.replicas.clone(),
+            groups: rooms.groups.clone(),
+        }
+    }
 }
 
 /// Delivers to every configured sink until `stop`.

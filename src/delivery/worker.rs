@@ -70,7 +70,11 @@ impl Worker {
     async fn delivered(&self) -> Offset {
         loop {
             match self.rooms.groups.committed(&self.group, &alerts_partition()).await {
-                Ok(committed) => return committed.map_or(Offset(0), |it| it.offset),
+                Ok(committed) => {
+                    let is_of_this = |id| Some(id) == self.reader.topic_id();
+                    let committed = committed.filter(|it| it.topic_id.is_none_or(is_of_this));
+                    return committed.map_or(Offset(0), |it| it.offset);
+                }
                 Err(error) => {
                     tracing::warn!(sink = self.name, %error, "read how far alerts were delivered");
                     tokio::time::sleep(RETRY).await;
@@ -102,7 +106,7 @@ impl Worker {
     async fn remember(&self, offset: Offset) {
         let progress = OffsetToCommit {
             topic_partition: alerts_partition(),
-            topic_id: None,
+            topic_id: self.reader.topic_id(),
             offset,
             leader_epoch: None,
             metadata: "".into(),

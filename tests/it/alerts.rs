@@ -202,3 +202,16 @@ fn matches_that_have_not_fired_yet_survive_a_crash() {
     }
     assert_counted(&mut broker, 6);
 }
+
+#[test]
+fn alerts_go_on_when_their_topic_was_deleted() {
+    let (mut broker, mut client) = start();
+    broker.announce("append a coordinator's records");
+    broker.announce("a coordinator loads again");
+    let session = Session::new(&mut client);
+    client.must_produce("logs", 0, sent(session, 0, &lines(0, 10)));
+    eventually("five are counted", || (counted(&mut client) == 5).then_some(()));
+    client.delete_topic(ALERTS);
+    client.must_produce("logs", 0, sent(session, 10, &lines(10, 10)));
+    eventually("what came since is counted", || (counted(&mut client) >= 5).then_some(()));
+}

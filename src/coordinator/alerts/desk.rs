@@ -193,6 +193,10 @@ impl Desk {
 
     /// After the machine was loaded again, what it had not logged is evaluated once more.
     async fn note_reload(&mut self) {
+        if self.machine.is_some() && !self.has_alerts() {
+            // Somebody has deleted it. The machine loads again, from a new one.
+            self.has_topic().await;
+        }
         let loads = self.link.loads.load(Ordering::SeqCst);
         if self.machine.is_some() && loads != self.loads {
             self.loads = loads;
