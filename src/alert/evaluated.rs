@@ -1,13 +1,20 @@
 //! What a transform said of a stretch of one partition's log.
 
 use super::Match;
-use crate::base::{Offset, PluginName, TopicPartition};
+use crate::base::{Offset, PluginName, TopicId, TopicPartition};
+
+/// A partition as one plugin watches it. A topic that is made again under its name is another one.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Watched {
+    pub topic_id: TopicId,
+    pub source: TopicPartition,
+    pub plugin: PluginName,
+}
 
 /// One plugin's verdict on the records of one append, in the order of the partition's offsets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evaluated {
-    pub source: TopicPartition,
-    pub plugin: PluginName,
+    pub watched: Watched,
     /// First offset that it is about, inclusive.
     pub from: Offset,
     /// Exclusive. What lies below is evaluated once this has been counted.

@@ -2,20 +2,26 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::{AlertRecord, AlertState, Evaluated, Fingerprint, Match, entry::Entry};
+use super::{AlertRecord, Evaluated, Fingerprint, Logged, Match, Watched, entry::Entry};
 use crate::{
-    base::{Offset, PluginName, TimestampMs, TopicPartition},
+    base::{Offset, PluginName, TimestampMs, TopicId, TopicName},
     config::AlertPolicy,
 };
 
-/// Alerts that are kept. Above, resolved ones are forgotten; if all fire, new ones are folded.
+/// Alerts that are kept. Above, quiet ones are forgotten; if all are needed, new ones are folded.
 const ALERTS_MAX: usize = 50_000;
+
+/// Between two looks for alerts to forget.
+const FORGET_INTERVAL_MS: u64 = 1_000;
 
 /// The window of `rate-limit-per-minute`.
 const RATE_WINDOW_MS: u64 = 60_000;
 
 /// How far sources have been evaluated with all that was found logged.
-pub type Progress = BTreeMap<(TopicPartition, PluginName), Offset>;
+pub type Progress = BTreeMap<Watched, Offset>;
+
+/// `[alert]` of a plugin, by its name.
+type Policies<'a> = &'a dyn Fn(&str) -> AlertPolicy;
 
 /// The machine. What has not been logged is soft: after a restart it is evaluated again from the last [`Progress`].
 #[derive(Default)]
@@ -24,75 +30,79 @@ pub struct Alerts {
     /// When each entry wants attention: to be logged, or to be resolved.
     deadlines: BTreeSet<(TimestampMs, Fingerprint)>,
     deadline_of: BTreeMap<Fingerprint, TimestampMs>,
+    /// By when everything that was counted so far is logged.
+    all_logged_by: TimestampMs,
     /// When alerts of a plugin began to fire, within the last minute.
     began: BTreeMap<PluginName, VecDeque<TimestampMs>>,
+    forgot_at: Option<TimestampMs>,
     evaluated: Progress,
     /// A copy of `evaluated` that is safe once everything due by then is logged.
     pending: Option<(TimestampMs, Progress)>,
 }
 
 impl Alerts {
-    /// Applies a logged record; `None` is a tombstone.
-    pub fn replay(
-        &mut self,
-        fingerprint: &Fingerprint,
-        record: Option<AlertRecord>,
-        now: TimestampMs,
-    ) {
-        let Some(record) = record else {
-            self.entries.remove(fingerprint);
-            self.set_deadline(fingerprint, None);
-            return;
-        };
-        match self.entries.get_mut(fingerprint) {
-            Some(entry) => entry.record = record,
-            None => {
-                self.entries.insert(fingerprint.clone(), Entry::new(record, now));
+    /// Applies a logged record.
+    pub fn replay(&mut self, logged: Logged, now: TimestampMs) {
+        match logged {
+            Logged::Alert(fingerprint, None) => {
+                self.entries.remove(&fingerprint);
+                self.set_deadline(&fingerprint, None);
             }
+            Logged::Alert(_, Some(alert)) => self.entry(&alert, now).replay(alert),
+            Logged::Pending(pending) => self.entry(&pending.alert, now).replay_pending(pending),
         }
     }
 
+    fn entry(&mut self, alert: &AlertRecord, now: TimestampMs) -> &mut Entry {
+        let fingerprint = alert.fingerprint.clone();
+        self.entries.entry(fingerprint).or_insert_with(|| Entry::new(alert.clone(), now))
+    }
+
     /// Begins to watch the alerts that fire, after a load.
-    pub fn loaded(&mut self, policy: &dyn Fn(&str) -> AlertPolicy) {
+    pub fn loaded(&mut self, policy: Policies<'_>) {
         for fingerprint in self.entries.keys().cloned().collect::<Vec<_>>() {
             self.reschedule(&fingerprint, policy);
         }
     }
 
     /// Counts what a plugin found. Records that were counted before are passed over.
-    pub fn count(
-        &mut self,
-        evaluated: Evaluated,
-        now: TimestampMs,
-        policy: &dyn Fn(&str) -> AlertPolicy,
-    ) {
+    pub fn count(&mut self, evaluated: Evaluated, now: TimestampMs, policy: Policies<'_>) {
         let mut matches = evaluated.matches.unwrap_or_default();
         matches.sort_by_key(|it| it.offset);
         for found in &matches {
-            self.count_one(found, now, policy);
+            self.count_one(evaluated.watched.topic_id, found, now, policy);
         }
-        let key = (evaluated.source, evaluated.plugin);
-        let to = self.evaluated.entry(key).or_insert(evaluated.to);
+        let to = self.evaluated.entry(evaluated.watched).or_insert(evaluated.to);
         *to = evaluated.to.max(*to);
         if self.pending.is_none() {
-            let last_due = self.entries.values().filter_map(|it| it.due).max();
-            self.pending = Some((last_due.unwrap_or(now), self.evaluated.clone()));
+            self.pending = Some((self.all_logged_by.max(now), self.evaluated.clone()));
         }
     }
 
-    fn count_one(&mut self, found: &Match, now: TimestampMs, policy: &dyn Fn(&str) -> AlertPolicy) {
+    fn count_one(
+        &mut self,
+        topic_id: TopicId,
+        found: &Match,
+        now: TimestampMs,
+        policy: Policies<'_>,
+    ) {
         let own = Fingerprint::of(found);
-        let policy_of_plugin = policy(found.plugin.as_str());
+        for fingerprint in [&own, &summary_of(found)] {
+            if let Some(entry) = self.entries.get_mut(fingerprint) {
+                entry.record.adopt(topic_id, found);
+            }
+        }
         if self.has_counted(&own, found) {
             return;
         }
-        let fingerprint = if self.may_count(&own, found, &policy_of_plugin, now) {
+        let policy_of_plugin = policy(found.plugin.as_str());
+        let fingerprint = if self.may_count(&own, topic_id, found, &policy_of_plugin, now) {
             own
         } else {
-            self.folded(found, now)
+            self.folded(topic_id, found, now)
         };
         if let Some(entry) = self.entries.get_mut(&fingerprint) {
-            entry.count(found, now);
+            self.all_logged_by = self.all_logged_by.max(entry.count(found, now));
         }
         self.reschedule(&fingerprint, policy);
     }
@@ -109,6 +119,7 @@ impl Alerts {
     fn may_count(
         &mut self,
         own: &Fingerprint,
+        topic_id: TopicId,
         found: &Match,
         policy: &AlertPolicy,
         now: TimestampMs,
@@ -117,7 +128,7 @@ impl Alerts {
             if self.entries.len() >= ALERTS_MAX {
                 return false;
             }
-            let record = AlertRecord::new(own.clone(), found);
+            let record = AlertRecord::new(own.clone(), topic_id, found);
             self.entries.insert(own.clone(), Entry::new(record, now));
         }
         let Some(entry) = self.entries.get_mut(own) else { return false };
@@ -132,10 +143,10 @@ impl Alerts {
     }
 
     /// The plugin's summary alert for the topic, firing.
-    fn folded(&mut self, found: &Match, now: TimestampMs) -> Fingerprint {
+    fn folded(&mut self, topic_id: TopicId, found: &Match, now: TimestampMs) -> Fingerprint {
         let fingerprint = summary_of(found);
         let entry = self.entries.entry(fingerprint.clone()).or_insert_with(|| {
-            let mut record = AlertRecord::new(fingerprint.clone(), found);
+            let mut record = AlertRecord::new(fingerprint.clone(), topic_id, found);
             record.title = format!("more alerts of {} than its limit lets through", found.plugin);
             record.labels = BTreeMap::from([("folded".into(), "true".into())]);
             Entry::new(record, now)
@@ -145,28 +156,18 @@ impl Alerts {
     }
 
     /// What is to be logged now: changed alerts, and alerts that have ended; then tombstones of forgotten ones.
-    pub fn tick(
-        &mut self,
-        now: TimestampMs,
-        policy: &dyn Fn(&str) -> AlertPolicy,
-    ) -> Vec<(Fingerprint, Option<AlertRecord>)> {
+    pub fn tick(&mut self, now: TimestampMs, policy: Policies<'_>) -> Vec<Logged> {
         let mut records = Vec::new();
         while let Some((_, fingerprint)) =
             self.deadlines.first().filter(|(at, _)| *at <= now).cloned()
         {
             if let Some(entry) = self.entries.get_mut(&fingerprint) {
-                let resolves_at = entry.resolves_at(&policy(&entry.record.plugin));
-                if resolves_at.is_some_and(|at| at <= now) {
-                    entry.resolve(now);
-                }
-                if entry.due.is_some_and(|it| it <= now) {
-                    entry.logged(now);
-                    records.push((fingerprint.clone(), Some(entry.record.clone())));
-                }
+                let ended = entry.resolve(&policy(&entry.record.plugin), now);
+                records.extend(entry.log(ended, now));
             }
             self.reschedule(&fingerprint, policy);
         }
-        self.forget_resolved(&mut records);
+        self.forget_quiet(now, policy, &mut records);
         records
     }
 
@@ -174,10 +175,18 @@ impl Alerts {
     pub fn take_progress(&mut self, now: TimestampMs) -> Option<Progress> {
         let (_, progress) = self.pending.take_if(|(at, _)| *at <= now)?;
         if progress != self.evaluated {
-            let last_due = self.entries.values().filter_map(|it| it.due).max();
-            self.pending = Some((last_due.unwrap_or(now), self.evaluated.clone()));
+            self.pending = Some((self.all_logged_by.max(now), self.evaluated.clone()));
         }
         Some(progress)
+    }
+
+    /// Forgets how far a plugin has come on a topic: it does not watch it any more.
+    pub fn forget_progress(&mut self, topic: &TopicName, plugin: &PluginName) {
+        let kept = |it: &Watched| it.source.topic != *topic || it.plugin != *plugin;
+        self.evaluated.retain(|it, _| kept(it));
+        if let Some((_, progress)) = &mut self.pending {
+            progress.retain(|it, _| kept(it));
+        }
     }
 
     /// When [`Alerts::tick`] has something to do next.
@@ -187,7 +196,7 @@ impl Alerts {
         entry.into_iter().chain(progress).min()
     }
 
-    fn reschedule(&mut self, fingerprint: &Fingerprint, policy: &dyn Fn(&str) -> AlertPolicy) {
+    fn reschedule(&mut self, fingerprint: &Fingerprint, policy: Policies<'_>) {
         let deadline = self.entries.get(fingerprint).and_then(|entry| {
             let resolves_at = entry.resolves_at(&policy(&entry.record.plugin));
             entry.due.into_iter().chain(resolves_at).min()
@@ -208,16 +217,17 @@ impl Alerts {
         }
     }
 
-    /// Forgets resolved alerts while there are too many.
-    fn forget_resolved(&mut self, records: &mut Vec<(Fingerprint, Option<AlertRecord>)>) {
-        let surplus = self.entries.len().saturating_sub(ALERTS_MAX - ALERTS_MAX / 10);
-        if self.entries.len() < ALERTS_MAX {
+    /// Forgets quiet alerts while there are too many.
+    fn forget_quiet(&mut self, now: TimestampMs, policy: Policies<'_>, records: &mut Vec<Logged>) {
+        let recent = self.forgot_at.is_some_and(|it| now.since(it) < FORGET_INTERVAL_MS);
+        if self.entries.len() < ALERTS_MAX || recent {
             return;
         }
-        let quiet =
-            |entry: &Entry| entry.record.state == AlertState::Resolved && entry.due.is_none();
+        self.forgot_at = Some(now);
+        let surplus = self.entries.len() - (ALERTS_MAX - ALERTS_MAX / 10);
+        let quiet = |entry: &Entry| entry.is_quiet(&policy(&entry.record.plugin), now);
         let forgotten = self.entries.iter().filter(|(_, it)| quiet(it)).take(surplus);
-        records.extend(forgotten.map(|(fingerprint, _)| (fingerprint.clone(), None)));
+        records.extend(forgotten.map(|(fingerprint, _)| Logged::Alert(fingerprint.clone(), None)));
     }
 }
 

@@ -6,12 +6,14 @@
 mod entry;
 mod evaluated;
 mod fingerprint;
+mod logged;
 mod machine;
 mod matched;
 mod record;
 
-pub use evaluated::Evaluated;
+pub use evaluated::{Evaluated, Watched};
 pub use fingerprint::Fingerprint;
+pub use logged::{Logged, PendingAlert};
 pub use machine::{Alerts, Progress};
 pub use matched::{Match, Severity};
 pub use record::{AlertRecord, AlertSource, AlertState};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{Fingerprint, Match, Severity};
-use crate::base::Offset;
+use crate::base::{Offset, TimestampMs, TopicId};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -32,6 +32,9 @@ pub struct AlertRecord {
     pub title: String,
     pub labels: BTreeMap<String, String>,
     pub topic: String,
+    /// Which topic of that name; `None` in records of versions that did not tell.
+    #[serde(default)]
+    pub topic_id: Option<TopicId>,
     /// Matching records in all, also from before it was last resolved.
     pub count: u64,
     /// By partition.
@@ -42,6 +45,9 @@ pub struct AlertRecord {
     pub first_timestamp_ms: i64,
     pub last_timestamp_ms: i64,
     pub state: AlertState,
+    /// When the broker wrote this.
+    #[serde(default)]
+    pub updated_ms: i64,
 }
 
 impl AlertRecord {
@@ -51,13 +57,14 @@ impl AlertRecord {
     }
 
     /// An alert that counts nothing yet.
-    pub(super) fn new(fingerprint: Fingerprint, first: &Match) -> Self {
+    pub(super) fn new(fingerprint: Fingerprint, topic_id: TopicId, first: &Match) -> Self {
         Self {
             fingerprint,
             severity: first.severity,
             title: first.title.clone(),
             labels: first.labels.clone(),
             topic: first.source.topic.to_string(),
+            topic_id: Some(topic_id),
             count: 0,
             sources: Vec::new(),
             plugin: first.plugin.to_string(),
@@ -65,7 +72,23 @@ impl AlertRecord {
             first_timestamp_ms: first.timestamp.0,
             last_timestamp_ms: first.timestamp.0,
             state: AlertState::Resolved,
+            updated_ms: 0,
         }
+    }
+
+    /// Counts for this topic from here on: what another one of the name held is gone, and its offsets begin anew.
+    pub(super) fn adopt(&mut self, topic_id: TopicId, first: &Match) {
+        if self.topic_id.is_some_and(|it| it != topic_id) {
+            self.count = 0;
+            self.sources.clear();
+            self.first_timestamp_ms = first.timestamp.0;
+            self.last_timestamp_ms = first.timestamp.0;
+        }
+        self.topic_id = Some(topic_id);
+    }
+
+    pub(super) fn updated(&mut self, now: TimestampMs) {
+        self.updated_ms = now.0;
     }
 
     /// Whether this record of the source has been counted: its offset is not above the last one counted.

@@ -19,7 +19,7 @@ type Decided = Decision<MetadataRecord, Vec<Result<(), ControllerError>>>;
 pub(super) async fn alter<C: Send + Sync>(
     change: &MetadataChange<'_>,
     asked: Vec<Asked<C>>,
-    decide: impl FnOnce(&MetadataImage, &[(ConfigResource, C)]) -> Decided + Send,
+    decide: impl Fn(&MetadataImage, &[(ConfigResource, C)]) -> Decided + Send + Sync,
 ) -> Vec<Result<(), Refusal>> {
     let mut good = Vec::with_capacity(asked.len());
     let read: Vec<_> = asked.into_iter().map(|it| it.map(|it| good.push(it))).collect();

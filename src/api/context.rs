@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use super::fetch::FetchSessions;
 use crate::{
     config::Config,
-    coordinator::GroupCoordinator,
+    coordinator::{AlertIntake, GroupCoordinator},
     plugin::PluginHost,
     produce::Produce,
     quorum::{ProducerIds, Quorum},
@@ -32,6 +32,7 @@ pub struct Rooms {
     pub fetch_sessions: Arc<FetchSessions>,
     pub produce: Arc<Produce>,
     pub groups: Arc<GroupCoordinator>,
+    pub alerts: AlertIntake,
     pub published: Published,
 }
 

@@ -84,6 +84,7 @@ fn read(context: &Context, request: JoinGroupRequest) -> Result<JoinRequest, Err
         supports_skip_assignment: version >= 9,
         new_member_id: new_member_id(group_instance_id.as_deref().unwrap_or(&context.client_id)),
         group_instance_id,
+        assignor: None,
     })
 }
 

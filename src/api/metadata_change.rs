@@ -3,15 +3,18 @@
 
 use std::{convert::Infallible, time::Duration};
 
+use tokio::sync::MutexGuard;
 use uuid::Uuid;
 
 use super::{Published, Rooms, refusal::Refusal};
 use crate::{
-    base::TopicId,
+    base::{ErrorCode, TopicId},
     config::Config,
     controller::{
-        ControllerError, CreatedTopic, LoadedPlugins, NewTopic, TopicDefaults, create_topics,
+        ControllerError, CreatedTopic, LoadedPlugins, NewTopic, TopicDefaults, added_transforms,
+        create_topics,
     },
+    coordinator::AlertIntake,
     machine::Decision,
     metadata::{MetadataImage, MetadataRecord},
     plugin::{HookKind, PluginHost},
@@ -23,11 +26,15 @@ pub(super) struct MetadataChange<'a> {
     pub(super) quorum: &'a Quorum,
     pub(super) config: &'a Config,
     pub(super) published: &'a Published,
+    pub(super) alerts: &'a AlertIntake,
     /// Decide and refuse as ever, but commit nothing.
     pub(super) validate_only: bool,
     /// How long to wait for the rooms; the change itself is made in any case.
     pub(super) timeout: Duration,
 }
+
+/// The coordinator of alerts may have much to evaluate before.
+const FORGET_TIMEOUT: Duration = Duration::from_secs(15);
 
 type Results<T> = Vec<Result<T, Refusal>>;
 
@@ -38,6 +45,7 @@ impl<'a> MetadataChange<'a> {
             quorum: &rooms.quorum,
             config: &rooms.config,
             published: &rooms.published,
+            alerts: &rooms.alerts,
             validate_only,
             timeout: Duration::from_millis(u64::try_from(timeout_ms).unwrap_or(0)),
         }
@@ -47,9 +55,14 @@ impl<'a> MetadataChange<'a> {
     pub(super) async fn make<T: Send>(
         &self,
         items: usize,
-        decide: impl FnOnce(&MetadataImage) -> Decision<MetadataRecord, Vec<Result<T, ControllerError>>>
-        + Send,
+        decide: impl Fn(&MetadataImage) -> Decision<MetadataRecord, Vec<Result<T, ControllerError>>>
+        + Send
+        + Sync,
     ) -> Results<T> {
+        let _alone = match self.begin_transforms(|image| decide(image).records).await {
+            Ok(guard) => guard,
+            Err(refusal) => return failed(items, &refusal),
+        };
         let validate_only = self.validate_only;
         let decide = |image: &MetadataImage| {
             let Decision { records, response } = decide(image);
@@ -64,7 +77,7 @@ impl<'a> MetadataChange<'a> {
         let version = self.quorum.image().version;
         if is_changed && !self.published.reached(version, self.timeout).await {
             let late = Refusal::new(
-                crate::base::ErrorCode::RequestTimedOut,
+                ErrorCode::RequestTimedOut,
                 "The change is committed, and not in effect yet.",
             );
             return results
@@ -73,6 +86,30 @@ impl<'a> MetadataChange<'a> {
                 .collect();
         }
         results.into_iter().map(|it| it.map_err(Refusal::from)).collect()
+    }
+
+    /// Sees to it that a transform which is about to be put on a topic begins there anew. Such changes are made one by
+    /// one, so that none forgets what another has begun.
+    async fn begin_transforms(
+        &self,
+        decide: impl Fn(&MetadataImage) -> Vec<MetadataRecord>,
+    ) -> Result<Option<MutexGuard<'a, ()>>, Refusal> {
+        let added = || {
+            let image = self.quorum.image();
+            added_transforms(self.config, &image, &decide(&image))
+        };
+        if self.validate_only || added().is_empty() {
+            return Ok(None);
+        }
+        let alone = self.alerts.alone().await;
+        for (topic, plugin) in added() {
+            let forgotten = self.alerts.forget(&topic, &plugin);
+            if !matches!(tokio::time::timeout(FORGET_TIMEOUT, forgotten).await, Ok(true)) {
+                let text = format!("What {plugin} did on {topic} before cannot be forgotten now.");
+                return Err(Refusal::new(ErrorCode::RequestTimedOut, text));
+            }
+        }
+        Ok(Some(alone))
     }
 
     /// Creates topics; those that were created can be produced to when this returns.

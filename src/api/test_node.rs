@@ -11,6 +11,7 @@ use crate::{
     base::BrokerId,
     config::{Config, Listener},
     controller::{Registration, register_broker},
+    coordinator::{AlertIntake, Notice},
     quorum::Quorum,
 };
 
@@ -18,6 +19,7 @@ pub(super) struct TestNode {
     pub(super) quorum: Arc<Quorum>,
     pub(super) config: Config,
     published: Published,
+    alerts: AlertIntake,
     /// Dropped, it would end every wait.
     _publisher: watch::Sender<u64>,
     _dir: tempfile::TempDir,
@@ -41,10 +43,18 @@ impl TestNode {
             |image: &_| Ok::<_, std::convert::Infallible>(register_broker(image, registration));
         quorum.change(register).await.unwrap().unwrap();
         let (publisher, versions) = watch::channel(version);
+        let (alerts, mut notices) = AlertIntake::new();
+        tokio::spawn(async move {
+            // Nothing is known of any transform, so there is nothing to forget.
+            while let Some(Notice::Forget { done, .. }) = notices.recv().await {
+                let _ = done.send(());
+            }
+        });
         Self {
             quorum,
             config: Config::default(),
             published: Published::new(versions),
+            alerts,
             _publisher: publisher,
             _dir: dir,
         }
@@ -55,6 +65,7 @@ impl TestNode {
             quorum: &self.quorum,
             config: &self.config,
             published: &self.published,
+            alerts: &self.alerts,
             validate_only: false,
             timeout: Duration::from_millis(20),
         }

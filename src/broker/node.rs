@@ -75,7 +75,8 @@ impl Node {
         let plugins = start_plugins(&config, &quorum, &metrics).await?;
 
         let (intake, matches) = AlertIntake::new();
-        let produce = start_produce(&config, &quorum, &replicas, &plugins, intake, &metrics);
+        let verdicts = intake.clone();
+        let produce = start_produce(&config, &quorum, &replicas, &plugins, verdicts, &metrics);
         let to_rooms = Publisher {
             config: config.clone(),
             replicas: replicas.clone(),
@@ -105,9 +106,9 @@ impl Node {
             groups: groups.clone(),
             metrics: metrics.clone(),
         };
-        let deliveries = delivery::run(delivery_rooms(&alerts), stop_rooms.clone());
+        let deliveries = DeliveryRooms::from(&alerts);
         let alerts = AlertCoordinator::start(alerts, matches);
-        background.push(tokio::spawn(deliveries));
+        background.push(tokio::spawn(delivery::run(deliveries, stop_rooms.clone())));
         let rooms = Arc::new(Rooms {
             config,
             metrics,
@@ -118,6 +119,7 @@ impl Node {
             fetch_sessions: Arc::default(),
             produce,
             groups,
+            alerts: intake,
             published,
         });
         let mut node =
@@ -198,15 +200,6 @@ fn start_publishing(
     let (reached, versions) = watch::channel(0);
     let publish = to_rooms.run(quorum.watch(), reached, stop.clone());
     (tokio::spawn(publish), Published::new(versions))
-}
-
-fn delivery_rooms(it: &AlertRooms) -> DeliveryRooms {
-    DeliveryRooms {
-        config: it.config.clone(),
-        replicas: it.replicas.clone(),
-        groups: it.groups.clone(),
-        metrics: it.metrics.clone(),
-    }
 }
 
 async fn start_quorum(config: &Config) -> anyhow::Result<Arc<Quorum>> {

@@ -278,11 +278,14 @@ pub fn group_assignor(
         .map(|name| name.as_str().into())
 }
 
+/// Most matches that an alert can be made to wait for: the times of all are kept.
+pub const FOR_COUNT_MAX: u64 = 10_000;
+
 /// The host's policy for a plugin's alerts: `[alert]` in its `NAME.toml`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct AlertPolicy {
-    /// Matches that make an alert fire …
+    /// Matches that make an alert fire, at most [`FOR_COUNT_MAX`] …
     pub for_count: u64,
     /// … when they come within so many milliseconds; 0: ever.
     pub within_ms: u64,

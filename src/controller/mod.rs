@@ -13,6 +13,7 @@ mod plugins;
 mod producer_ids;
 mod topic_name;
 mod topics;
+mod transforms;
 
 pub use brokers::{Registration, register_broker};
 pub use configs::{ConfigChange, ConfigOp, alter_configs, replace_configs};
@@ -25,3 +26,4 @@ pub use topics::{
     CreatedTopic, MorePartitions, NewTopic, TopicDefaults, create_partitions, create_topics,
     delete_topics,
 };
+pub use transforms::added_transforms;

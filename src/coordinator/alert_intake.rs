@@ -3,11 +3,11 @@
 use std::{collections::HashSet, sync::Arc};
 
 use parking_lot::Mutex;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::sync::{MutexGuard, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 use crate::{
-    alert::Evaluated,
-    base::{Offset, PluginName, TopicId, TopicPartition},
+    alert::{Evaluated, Watched},
+    base::{Offset, PluginName, TopicName},
 };
 
 /// Verdicts that may wait. A producer above it waits too, before it stores.
@@ -25,7 +25,9 @@ pub enum Notice {
     /// With its share of what may wait.
     Verdict(Evaluated, Option<Arc<OwnedSemaphorePermit>>),
     /// A plugin is about to see records of a source, from this offset on.
-    Begin { source: TopicPartition, plugin: PluginName, from: Offset, done: oneshot::Sender<()> },
+    Begin { watched: Watched, from: Offset, done: oneshot::Sender<()> },
+    /// A plugin is about to be given a topic that it does not watch: whatever is known of an earlier time is over.
+    Forget { topic: TopicName, plugin: PluginName, done: oneshot::Sender<()> },
 }
 
 /// Hands verdicts to the alert coordinator.
@@ -33,8 +35,9 @@ pub enum Notice {
 pub struct AlertIntake {
     notices: mpsc::Sender<Notice>,
     waiting: Arc<Semaphore>,
-    /// Sources whose progress is known to be kept. A topic of the same name is another one.
-    begun: Arc<Mutex<HashSet<(TopicId, i32, PluginName)>>>,
+    /// Sources whose progress is known to be kept.
+    begun: Arc<Mutex<HashSet<Watched>>>,
+    changing: Arc<tokio::sync::Mutex<()>>,
 }
 
 /// Room for a number of verdicts, taken before the records are stored: sending then neither waits nor fails.
@@ -49,31 +52,38 @@ impl AlertIntake {
     pub fn new() -> (Self, mpsc::Receiver<Notice>) {
         let (notices, receiver) = mpsc::channel(WAITING_MAX);
         let waiting = Arc::new(Semaphore::new(WAITING_BYTES_MAX / UNIT_BYTES));
-        (Self { notices, waiting, begun: Arc::default() }, receiver)
+        (Self { notices, waiting, begun: Arc::default(), changing: Arc::default() }, receiver)
     }
 
     /// Makes sure that the progress of a plugin on a source is kept before the first record is stored: a crash right
     /// after it would otherwise leave nobody who knows that the record is to be evaluated again. `false` when it cannot
     /// be kept now.
-    pub async fn begin(
-        &self,
-        topic_id: TopicId,
-        source: &TopicPartition,
-        plugin: &PluginName,
-        from: Offset,
-    ) -> bool {
-        let key = (topic_id, source.partition, plugin.clone());
-        if self.begun.lock().contains(&key) {
+    pub async fn begin(&self, watched: Watched, from: Offset) -> bool {
+        if self.begun.lock().contains(&watched) {
             return true;
         }
         let (done, is_done) = oneshot::channel();
-        let (source, plugin) = (source.clone(), plugin.clone());
-        let begin = Notice::Begin { source, plugin, from, done };
+        let begin = Notice::Begin { watched: watched.clone(), from, done };
         let kept = self.notices.send(begin).await.is_ok() && is_done.await.is_ok();
         if kept {
-            self.begun.lock().insert(key);
+            self.begun.lock().insert(watched);
         }
         kept
+    }
+
+    /// For a change that puts plugins on topics: nobody else makes one meanwhile.
+    pub async fn alone(&self) -> MutexGuard<'_, ()> {
+        self.changing.lock().await
+    }
+
+    /// Before a plugin is put on a topic: its progress begins anew at the first record that it will see. So what was
+    /// stored while it did not watch is never evaluated, also after a crash. `false` when that cannot be kept now.
+    pub async fn forget(&self, topic: &TopicName, plugin: &PluginName) -> bool {
+        let (done, is_done) = oneshot::channel();
+        let (topic, plugin) = (topic.clone(), plugin.clone());
+        self.begun.lock().retain(|it| it.source.topic != topic || it.plugin != plugin);
+        let forget = Notice::Forget { topic, plugin, done };
+        self.notices.send(forget).await.is_ok() && is_done.await.is_ok()
     }
 
     /// Waits for room for `count` verdicts with about `bytes` of matches. Once the coordinator has stopped there is room for
@@ -108,11 +118,12 @@ mod tests {
     use futures_util::FutureExt as _;
 
     use super::*;
+    use crate::base::{TopicId, TopicPartition};
 
     fn verdict() -> Evaluated {
+        let topic_id = TopicId(uuid::Uuid::from_u128(1));
         Evaluated {
-            source: TopicPartition::new("t", 0),
-            plugin: "p".into(),
+            watched: Watched { topic_id, source: TopicPartition::new("t", 0), plugin: "p".into() },
             from: Offset(0),
             to: Offset(1),
             matches: None,

@@ -4,14 +4,18 @@ use bytes::Bytes;
 
 use crate::{
     base::TimestampMs,
-    wire::record_batch::{Batch, BatchBuilder, Compression, RecordParts},
+    wire::record_batch::{
+        Batch, BatchBuilder, Compression, ControlType, RecordParts, own_control_batch,
+    },
 };
 
-/// Key and value as stored; no value is a tombstone.
+/// What a machine writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct StoredRecord {
-    pub(crate) key: Bytes,
-    pub(crate) value: Option<Bytes>,
+pub(crate) enum StoredRecord {
+    /// For whoever reads the topic; no value is a tombstone.
+    Data { key: Bytes, value: Option<Bytes> },
+    /// For the machine alone, in a control batch: consumers skip it.
+    Control { kind: ControlType, value: Bytes },
 }
 
 /// More than any record's own framing needs: lengths, deltas, the count of headers.
@@ -19,7 +23,15 @@ const FRAMING_BYTES: usize = 64;
 
 impl StoredRecord {
     fn size_bytes(&self) -> usize {
-        self.key.len() + self.value.as_ref().map_or(0, Bytes::len) + FRAMING_BYTES
+        let bytes = match self {
+            Self::Data { key, value } => key.len() + value.as_ref().map_or(0, Bytes::len),
+            Self::Control { value, .. } => value.len(),
+        };
+        bytes + FRAMING_BYTES
+    }
+
+    fn is_data(&self) -> bool {
+        matches!(self, Self::Data { .. })
     }
 }
 
@@ -28,7 +40,12 @@ impl StoredRecord {
 pub(crate) fn batches(records: &[StoredRecord], max_bytes: usize, now: TimestampMs) -> Vec<Batch> {
     let mut batches = Vec::new();
     let mut rest = records;
-    while !rest.is_empty() {
+    while let Some(first) = rest.first() {
+        if let StoredRecord::Control { kind, value } = first {
+            batches.push(own_control_batch(now, *kind, value));
+            rest = rest.get(1..).unwrap_or_default();
+            continue;
+        }
         let (batch, after) = rest.split_at(fitting(rest, max_bytes));
         batches.extend(one_batch(batch, now));
         rest = after;
@@ -36,13 +53,13 @@ pub(crate) fn batches(records: &[StoredRecord], max_bytes: usize, now: Timestamp
     batches
 }
 
-/// How many records fit; at least one.
+/// How many records of data fit; at least one.
 fn fitting(records: &[StoredRecord], max_bytes: usize) -> usize {
     let mut left = max_bytes.saturating_sub(FRAMING_BYTES * 2);
     let fits = |record: &&StoredRecord| match left.checked_sub(record.size_bytes()) {
         Some(rest) => {
             left = rest;
-            true
+            record.is_data()
         }
         None => false,
     };
@@ -52,11 +69,12 @@ fn fitting(records: &[StoredRecord], max_bytes: usize) -> usize {
 fn one_batch(records: &[StoredRecord], now: TimestampMs) -> Option<Batch> {
     let mut builder = BatchBuilder::new(now, Compression::None);
     for (delta, record) in (0..).zip(records) {
+        let StoredRecord::Data { key, value } = record else { continue };
         builder.push(&RecordParts {
             offset_delta: delta,
             timestamp_delta: 0,
-            key: Some(&record.key),
-            value: record.value.as_deref(),
+            key: Some(key),
+            value: value.as_deref(),
             headers: Vec::new(),
         });
     }
@@ -68,7 +86,7 @@ mod tests {
     use super::*;
 
     fn record(bytes: usize) -> StoredRecord {
-        StoredRecord { key: vec![b'k'; bytes].into(), value: None }
+        StoredRecord::Data { key: vec![b'k'; bytes].into(), value: None }
     }
 
     #[test]
@@ -89,5 +107,18 @@ mod tests {
         let decoded = batches[0].decode(1_000).unwrap();
         let view = decoded.record(0).unwrap();
         assert_eq!((view.key(), view.value()), (Some(&b"kkk"[..]), None));
+    }
+
+    #[test]
+    fn what_is_for_the_machine_alone_goes_into_control_batches_in_its_place() {
+        let (kind, value) = (ControlType::PendingAlert, Bytes::from_static(b"two of three"));
+        let control = StoredRecord::Control { kind, value: value.clone() };
+        let records = [record(1), record(2), control, record(3)];
+        let batches = batches(&records, 10_000, TimestampMs(5));
+        let controls: Vec<_> = batches.iter().map(Batch::control).collect();
+        assert_eq!(controls, [None, Some((kind, value)), None]);
+        let counts: Vec<i32> = batches.iter().map(|it| it.header.records_count).collect();
+        assert_eq!(counts, [2, 1, 1]);
+        assert!(batches.iter().all(|it| it.validate().is_ok()));
     }
 }

@@ -1,5 +1,6 @@
 //! Reads a machine's log from its start to its end, for replay.
 
+use super::append::StoredRecord;
 use crate::{
     base::Offset,
     replica::{Partition, ReplicaError},
@@ -18,11 +19,11 @@ pub(crate) enum LoadError {
     Batch { offset: Offset, reason: String },
 }
 
-/// Hands every record to `replay`, in order; control batches are skipped. Reads from disk: not for the runtime's workers.
+/// Hands every record to `replay`, in order. Reads from disk: not for the runtime's workers.
 pub(crate) fn load(
     partition: &Partition,
     decompressed_max_bytes: usize,
-    mut replay: impl FnMut(&[u8], Option<&[u8]>),
+    mut replay: impl FnMut(&StoredRecord),
 ) -> Result<(), LoadError> {
     let log = partition.log();
     let end = log.log_end_offset();
@@ -42,16 +43,21 @@ pub(crate) fn load(
 fn replay_batch(
     batch: &Batch,
     max_bytes: usize,
-    replay: &mut impl FnMut(&[u8], Option<&[u8]>),
+    replay: &mut impl FnMut(&StoredRecord),
 ) -> Result<(), LoadError> {
     if batch.header.attributes.is_control() {
+        // One of another version's types is none of the machine's.
+        if let Some((kind, value)) = batch.control() {
+            replay(&StoredRecord::Control { kind, value });
+        }
         return Ok(());
     }
     let decoded =
         batch.decode(max_bytes).map_err(|it| unreadable(batch.header.base_offset, &it))?;
     for record in decoded.records() {
         if let Some(key) = record.key() {
-            replay(key, record.value());
+            let copy = |bytes: &[u8]| decoded.data.slice_ref(bytes);
+            replay(&StoredRecord::Data { key: copy(key), value: record.value().map(copy) });
         }
     }
     Ok(())

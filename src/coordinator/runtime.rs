@@ -39,7 +39,7 @@ pub(crate) trait Driver: Send + 'static {
     type Event: Send + 'static;
 
     /// Applies a stored record; what it cannot read it skips with a warning.
-    fn replay(&mut self, key: &[u8], value: Option<&[u8]>);
+    fn replay(&mut self, record: &StoredRecord);
 
     /// The whole log has been replayed.
     fn loaded(&mut self, now: TimestampMs) -> Work;
@@ -65,8 +65,10 @@ pub(crate) struct Seat<M> {
     pub(crate) make: M,
 }
 
-/// Between two attempts to load.
-const RETRY: Duration = Duration::from_millis(50);
+/// Between the first two attempts to load …
+const RETRY_MIN: Duration = Duration::from_millis(50);
+/// … and between later ones: a log that cannot be read now is told of again and again.
+const RETRY_MAX: Duration = Duration::from_secs(5);
 
 enum End {
     /// The coordinator gives the partition up, or stops.
@@ -97,6 +99,7 @@ async fn load<D: Driver, M: Fn() -> D>(
     seat: &Seat<M>,
     events: &mut mpsc::Receiver<D::Event>,
 ) -> Option<(D, Arc<Partition>)> {
+    let mut retry = RETRY_MIN;
     loop {
         let attempt = attempt(seat, (seat.make)());
         tokio::pin!(attempt);
@@ -109,7 +112,8 @@ async fn load<D: Driver, M: Fn() -> D>(
         if loaded.is_some() {
             return loaded;
         }
-        let pause = tokio::time::sleep(RETRY);
+        let pause = tokio::time::sleep(retry);
+        retry = RETRY_MAX.min(retry * 2);
         tokio::pin!(pause);
         loop {
             tokio::select! {
@@ -125,7 +129,7 @@ async fn attempt<D: Driver, M>(seat: &Seat<M>, mut driver: D) -> Option<(D, Arc<
     let partition = seat.replicas.leader(&seat.topic_partition, None).ok()?;
     let max_bytes = seat.decompressed_max_bytes;
     let replay = tokio::task::spawn_blocking(move || {
-        loader::load(&partition, max_bytes, |key, value| driver.replay(key, value))?;
+        loader::load(&partition, max_bytes, |record| driver.replay(record))?;
         Ok::<_, loader::LoadError>((driver, partition))
     });
     match replay.await {
@@ -196,7 +200,7 @@ async fn carry_out<D: Driver, M>(
             }
         }
         for record in &work.records {
-            driver.replay(&record.key, record.value.as_deref());
+            driver.replay(record);
         }
     }
     queue.hold(last_offset, work.replies).await;

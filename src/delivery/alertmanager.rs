@@ -86,11 +86,16 @@ impl Alertmanager {
         ended.into_iter().chain([posted(update, now)]).collect()
     }
 
+    /// One that is refused holds up no other.
     async fn send(&self, posts: &[PostedAlert]) -> Result<(), PostError> {
+        let mut sent = Ok(());
         for chunk in posts.chunks(POST_ALERTS_MAX) {
-            self.post.post(json(chunk)).await?;
+            match self.post.post(json(chunk)).await {
+                Err(error) if error.is_final() => sent = Err(error),
+                result => result?,
+            }
         }
-        Ok(())
+        sent
     }
 }
 
@@ -168,6 +173,7 @@ mod tests {
                 ("empty".into(), String::new()),
             ]),
             topic: "logs".into(),
+            topic_id: None,
             count: 3,
             sources: vec![AlertSource {
                 partition: 0,
@@ -180,6 +186,7 @@ mod tests {
             first_timestamp_ms: 1_000,
             last_timestamp_ms: 2_000,
             state,
+            updated_ms: 3_000,
         }
     }
 

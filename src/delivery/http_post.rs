@@ -28,6 +28,18 @@ pub(super) enum PostError {
     Refused { url: String, status: StatusCode, answer: String },
 }
 
+impl PostError {
+    /// Whether the sink is there and says that it will not take this, however often it is posted.
+    pub(super) fn is_final(&self) -> bool {
+        let told = match self {
+            Self::Refused { status, .. } => *status,
+            Self::BadUrl(_) | Self::Unreachable { .. } | Self::TimedOut { .. } => return false,
+        };
+        [StatusCode::BAD_REQUEST, StatusCode::PAYLOAD_TOO_LARGE, StatusCode::UNPROCESSABLE_ENTITY]
+            .contains(&told)
+    }
+}
+
 /// One address that is posted to.
 pub(super) struct HttpPost {
     client: Client<HttpConnector, Full<Bytes>>,

@@ -17,7 +17,10 @@ use tokio_util::sync::CancellationToken;
 
 use self::{metrics::DeliveryMetrics, sink::Sink, worker::Worker};
 use crate::{
-    config::Config, coordinator::GroupCoordinator, replica::ReplicaManager, telemetry::Metrics,
+    config::Config,
+    coordinator::{AlertRooms, GroupCoordinator},
+    replica::ReplicaManager,
+    telemetry::Metrics,
 };
 
 /// What deliveries work with.
@@ -27,6 +30,17 @@ pub struct DeliveryRooms {
     pub replicas: Arc<ReplicaManager>,
     pub groups: Arc<GroupCoordinator>,
     pub metrics: Arc<Metrics>,
+}
+
+impl From<&AlertRooms> for DeliveryRooms {
+    fn from(rooms: &AlertRooms) -> Self {
+        Self {
+            config: rooms.config.clone(),
+            replicas: rooms.replicas.clone(),
+            groups: rooms.groups.clone(),
+            metrics: rooms.metrics.clone(),
+        }
+    }
 }
 
 /// Delivers to every configured sink until `stop`.

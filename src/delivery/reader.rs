@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use crate::{
     alert::AlertRecord,
-    base::{Offset, TopicPartition},
+    base::{Offset, TopicId, TopicPartition},
     controller::ALERTS_TOPIC,
     replica::{FetchParams, FetchPartition, Isolation, ReplicaManager},
     wire::record_batch::split,
@@ -36,8 +36,24 @@ impl Reader {
         Self { replicas, decompressed_max_bytes, next: Offset(0) }
     }
 
+    /// Which `__klamm_alerts` it is; `None` when there is none (yet).
+    pub(super) fn topic_id(&self) -> Option<TopicId> {
+        self.replicas.leader(&alerts_partition(), None).ok().map(|it| it.topic_id)
+    }
+
+    /// Goes on at the log's start where there is nothing to go on at: what lay before it is gone, or the topic was made
+    /// again.
+    fn settle(&mut self) {
+        let Ok(partition) = self.replicas.leader(&alerts_partition(), None) else { return };
+        let log = partition.log();
+        if self.next < log.log_start_offset() || self.next > log.log_end_offset() {
+            self.next = log.log_start_offset();
+        }
+    }
+
     /// The next updates; empty after `wait`, or when there is no such topic (yet).
-    pub(super) async fn read(&self, wait: Duration) -> Updates {
+    pub(super) async fn read(&mut self, wait: Duration) -> Updates {
+        self.settle();
         let partition = FetchPartition {
             topic_partition: alerts_partition(),
             fetch_offset: self.next,

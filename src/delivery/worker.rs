@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use super::{
     DeliveryRooms,
-    http_post::PostError,
     metrics::SinkMetrics,
     reader::{Reader, Updates, alerts_partition},
     sink::Sink,
@@ -19,8 +18,8 @@ use crate::{
 const READ_WAIT: Duration = Duration::from_secs(1);
 /// How often a sink that forgets is reminded.
 const REMIND_INTERVAL: Duration = Duration::from_mins(1);
-const BACKOFF_MIN: Duration = Duration::from_secs(1);
-const BACKOFF_MAX: Duration = Duration::from_secs(30);
+/// Between attempts to learn what was delivered.
+const RETRY: Duration = Duration::from_secs(1);
 
 pub(super) struct Worker {
     rooms: DeliveryRooms,
@@ -75,10 +74,14 @@ impl Worker {
     async fn delivered(&self) -> Offset {
         loop {
             match self.rooms.groups.committed(&self.group, &alerts_partition()).await {
-                Ok(committed) => return committed.map_or(Offset(0), |it| it.offset),
+                Ok(committed) => {
+                    let is_of_this = |id| Some(id) == self.reader.topic_id();
+                    let committed = committed.filter(|it| it.topic_id.is_none_or(is_of_this));
+                    return committed.map_or(Offset(0), |it| it.offset);
+                }
                 Err(error) => {
                     tracing::warn!(sink = self.name, %error, "read how far alerts were delivered");
-                    tokio::time::sleep(BACKOFF_MIN).await;
+                    tokio::time::sleep(RETRY).await;
                 }
             }
         }
@@ -97,21 +100,26 @@ impl Worker {
         }
     }
 
-    /// Posts until the sink takes the updates, then remembers it.
+    /// Posts until the sink has taken the updates, then remembers it.
     async fn deliver(&mut self, read: Updates) {
-        let mut backoff = BACKOFF_MIN;
-        while let Err(error) = self.sink.deliver(&read.updates, telemetry::now()).await {
-            self.pause(&error, &mut backoff).await;
-        }
+        let (metrics, reader) = (&self.metrics, &self.reader);
+        let failed = || {
+            metrics.failures.inc();
+            metrics.lag.set(reader.lag());
+        };
+        self.sink.deliver_all(&self.name, &read.updates, &failed).await;
         self.reader.next = read.next;
         self.metrics.updates.inc_by(read.updates.len() as u64);
         self.metrics.lag.set(self.reader.lag());
-        let (topic_id, leader_epoch) = (None, None);
+        self.remember(read.next).await;
+    }
+
+    async fn remember(&self, offset: Offset) {
         let progress = OffsetToCommit {
             topic_partition: alerts_partition(),
-            topic_id,
-            offset: read.next,
-            leader_epoch,
+            topic_id: self.reader.topic_id(),
+            offset,
+            leader_epoch: None,
             metadata: "".into(),
         };
         if let Err(error) = self.rooms.groups.commit_offsets(&self.group, vec![progress]).await {
@@ -125,14 +133,5 @@ impl Worker {
             self.metrics.failures.inc();
             tracing::warn!(sink = self.name, %error, "remind the sink of alerts");
         }
-    }
-
-    async fn pause(&self, error: &PostError, backoff: &mut Duration) {
-        let cause = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
-        self.metrics.failures.inc();
-        self.metrics.lag.set(self.reader.lag());
-        tracing::warn!(sink = self.name, %error, cause, "deliver alerts; trying again");
-        tokio::time::sleep(*backoff).await;
-        *backoff = (*backoff * 2).min(BACKOFF_MAX);
     }
 }

@@ -79,7 +79,8 @@ impl Harness {
         Ticket(self.tickets)
     }
 
-    pub(super) fn join(&mut self, request: JoinRequest) -> Ticket {
+    pub(super) fn join(&mut self, mut request: JoinRequest) -> Ticket {
+        request.assignor = self.assignor.map(Into::into);
         let ticket = self.ticket();
         let effects = self.shard.join(request, ticket, self.now);
         self.absorb(effects);
@@ -290,6 +291,7 @@ pub(super) fn new_member(id: &str) -> JoinRequest {
         requires_known_member_id: false,
         supports_skip_assignment: false,
         new_member_id: id.into(),
+        assignor: None,
     }
 }
 

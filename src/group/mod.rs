@@ -4,6 +4,8 @@
 //! [`Shard::replay`] alone; the join phase of a classic group (`classic`) is soft: a restart may forget it.
 
 pub mod classic;
+mod commit;
+mod description;
 mod effects;
 mod error;
 mod offsets;
@@ -11,6 +13,7 @@ mod placement;
 mod record;
 mod shard;
 
+pub use description::{DescribedGroup, DescribedMember, ListedGroup};
 pub use effects::{Answer, Ask, AskReason, Effects, Ticket, TimerKey, TimerKind};
 pub use error::GroupError;
 pub use offsets::{CommitOffsets, CommittedOffset, OffsetToCommit};
@@ -18,7 +21,7 @@ pub use placement::partition_for;
 pub use record::{
     GroupMetadata, GroupRecord, MemberMetadata, OffsetCommit, RawRecord, RecordError,
 };
-pub use shard::{DescribedGroup, DescribedMember, ListedGroup, Shard};
+pub use shard::Shard;
 
 #[cfg(test)]
 mod harness;

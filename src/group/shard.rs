@@ -3,23 +3,18 @@
 //! Stored state (offsets, and the last generation of each group) changes in [`Shard::replay`] alone. Live
 //! groups are soft: [`Shard::loaded`] makes them from what is stored.
 
-use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
-    sync::Arc,
-};
-
-use bytes::Bytes;
+use std::collections::{BTreeMap, HashMap};
 
 use super::{
-    CommitOffsets, Effects, GroupError, GroupMetadata, GroupRecord, OffsetCommit, Ticket, TimerKey,
+    Effects, GroupError, GroupMetadata, GroupRecord, Ticket, TimerKey,
     classic::{
-        AssignorAnswer, ClassicGroup, HeartbeatRequest, JoinRequest, LeavingMember, Member, State,
-        Step, SyncRequest,
+        AssignorAnswer, ClassicGroup, HeartbeatRequest, JoinRequest, LeavingMember, State, Step,
+        SyncRequest,
     },
-    offsets::{Offsets, Retention, tombstone},
+    offsets::{Offsets, tombstone},
 };
 use crate::{
-    base::{GroupId, MemberId, PluginName, TimestampMs, TopicId, TopicName, TopicPartition},
+    base::{GroupId, PluginName, TimestampMs},
     config::GroupConfig,
     machine::Machine,
 };
@@ -27,40 +22,14 @@ use crate::{
 /// Protocols that a member may offer; they are compared with all other members'. Clients offer one or two.
 const PROTOCOLS_MAX: usize = 100;
 
+/// Bytes that one member may tell its leader, in all its protocols. A generation with more could not be stored.
+const MEMBER_METADATA_BYTES_MAX: usize = 1024 * 1024;
+
 pub struct Shard {
-    settings: GroupConfig,
+    pub(super) settings: GroupConfig,
     stored: BTreeMap<GroupId, GroupMetadata>,
-    offsets: Offsets,
-    live: HashMap<GroupId, ClassicGroup>,
-}
-
-/// A line of `ListGroups`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ListedGroup {
-    pub group_id: GroupId,
-    /// Empty for a group that only has offsets.
-    pub protocol_type: Arc<str>,
-    pub state: State,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DescribedGroup {
-    pub state: State,
-    pub protocol_type: Arc<str>,
-    /// Empty unless the group is stable.
-    pub protocol: Arc<str>,
-    pub members: Vec<DescribedMember>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DescribedMember {
-    pub member_id: MemberId,
-    pub group_instance_id: Option<Arc<str>>,
-    pub client_id: Arc<str>,
-    pub client_host: Arc<str>,
-    /// Both empty unless the group is stable.
-    pub metadata: Bytes,
-    pub assignment: Bytes,
+    pub(super) offsets: Offsets,
+    pub(super) live: HashMap<GroupId, ClassicGroup>,
 }
 
 impl Machine for Shard {
@@ -107,11 +76,23 @@ impl Shard {
             effects.join(ticket, Err(error));
             return effects;
         }
-        let id = request.group_id.clone();
-        let group = self.live.entry(id).or_insert_with_key(|id| ClassicGroup::new(id.clone()));
+        let group_id = request.group_id.clone();
+        let group = self
+            .live
+            .entry(group_id.clone())
+            .or_insert_with_key(|id| ClassicGroup::new(id.clone()));
         let mut step = Step { settings: &self.settings, now, effects: &mut effects };
         group.join(request, ticket, &mut step);
+        self.forget_if_nothing(&group_id, &effects);
         effects
+    }
+
+    /// Forgets a group that never had a member: a refused join leaves nothing behind.
+    fn forget_if_nothing(&mut self, group_id: &GroupId, effects: &Effects) {
+        let is_stored = self.stored.contains_key(group_id) || !effects.records.is_empty();
+        if !is_stored && self.live.get(group_id).is_some_and(ClassicGroup::is_idle) {
+            self.live.remove(group_id);
+        }
     }
 
     fn admit_join(&self, request: &JoinRequest) -> Result<(), GroupError> {
@@ -122,6 +103,9 @@ impl Shard {
         }
         if request.protocols.len() > PROTOCOLS_MAX {
             return Err(GroupError::InconsistentGroupProtocol);
+        }
+        if request.metadata_bytes() > MEMBER_METADATA_BYTES_MAX {
+            return Err(GroupError::RecordTooLarge);
         }
         let is_new = request.member_id.as_str().is_empty();
         if !is_new && !self.live.contains_key(&request.group_id) {
@@ -187,7 +171,13 @@ impl Shard {
             group.fire(&key.kind, step);
             Ok(())
         });
+        self.forget_if_nothing(&key.group_id, &effects);
         effects
+    }
+
+    /// Whether a timer that was armed may still find something to do.
+    pub fn awaits(&self, key: &TimerKey) -> bool {
+        self.live.get(&key.group_id).is_some_and(|it| it.awaits(&key.kind))
     }
 
     pub fn assigned(&mut self, answer: AssignorAnswer, now: TimestampMs) -> Effects {
@@ -212,101 +202,6 @@ impl Shard {
         effects
     }
 
-    /// Stores offsets; one result for each, or one error for all.
-    pub fn commit(
-        &mut self,
-        request: &CommitOffsets,
-        now: TimestampMs,
-    ) -> (Effects, Result<Vec<Result<(), GroupError>>, GroupError>) {
-        let mut effects = Effects::default();
-        if let Err(error) = self.admit_commit(request) {
-            return (effects, Err(error));
-        }
-        if let Some(group) = self.live.get_mut(&request.group_id) {
-            let mut step = Step { settings: &self.settings, now, effects: &mut effects };
-            group.committed(&request.member_id, &mut step);
-        }
-        let mut results = Vec::with_capacity(request.offsets.len());
-        for offset in &request.offsets {
-            if offset.metadata.len() > self.settings.offset_metadata_max_bytes {
-                results.push(Err(GroupError::OffsetMetadataTooLarge));
-                continue;
-            }
-            let record = offset.record(&request.group_id, request.retention_time_ms, now);
-            effects.records.push(record);
-            results.push(Ok(()));
-        }
-        (effects, Ok(results))
-    }
-
-    fn admit_commit(&self, request: &CommitOffsets) -> Result<(), GroupError> {
-        let instance = request.group_instance_id.as_ref();
-        match self.live.get(&request.group_id) {
-            Some(group) => {
-                group.validate_commit(&request.member_id, instance, request.generation_id)
-            }
-            None if request.generation_id < 0 => Ok(()),
-            None if self.offsets.has(&request.group_id) => Err(GroupError::UnknownMemberId),
-            None if request.tells_missing_group => Err(GroupError::GroupIdNotFound),
-            None => Err(GroupError::IllegalGeneration),
-        }
-    }
-
-    /// The committed offset of each partition asked for; of all that have one if `None`.
-    pub fn fetch(
-        &self,
-        group_id: &GroupId,
-        partitions: Option<Vec<TopicPartition>>,
-    ) -> Vec<(TopicPartition, Option<OffsetCommit>)> {
-        match partitions {
-            Some(partitions) => partitions
-                .into_iter()
-                .map(|it| {
-                    let committed = self.offsets.get(group_id, &it).cloned();
-                    (it, committed)
-                })
-                .collect(),
-            None => {
-                self.offsets.of(group_id).map(|(tp, it)| (tp.clone(), Some(it.clone()))).collect()
-            }
-        }
-    }
-
-    pub fn committed(&self, group_id: &GroupId, tp: &TopicPartition) -> Option<&OffsetCommit> {
-        self.offsets.get(group_id, tp)
-    }
-
-    pub fn list(&self) -> Vec<ListedGroup> {
-        let live = self.live.iter().map(|(id, group)| ListedGroup {
-            group_id: id.clone(),
-            protocol_type: group.protocol_type().cloned().unwrap_or_default(),
-            state: group.state(),
-        });
-        let simple = self.offsets.group_ids().filter(|id| !self.live.contains_key(*id));
-        let simple = simple.map(|id| ListedGroup {
-            group_id: id.clone(),
-            protocol_type: "".into(),
-            state: State::Empty,
-        });
-        live.chain(simple).collect()
-    }
-
-    /// # Errors
-    ///
-    /// [`GroupError::GroupIdNotFound`].
-    pub fn describe(&self, group_id: &GroupId) -> Result<DescribedGroup, GroupError> {
-        match self.live.get(group_id) {
-            Some(group) => Ok(describe(group)),
-            None if self.offsets.has(group_id) => Ok(DescribedGroup {
-                state: State::Empty,
-                protocol_type: "".into(),
-                protocol: "".into(),
-                members: Vec::new(),
-            }),
-            None => Err(GroupError::GroupIdNotFound),
-        }
-    }
-
     /// Removes a group without members, with its offsets.
     pub fn delete(&mut self, group_id: &GroupId) -> (Effects, Result<(), GroupError>) {
         let mut effects = Effects::default();
@@ -323,54 +218,12 @@ impl Shard {
         (effects, result)
     }
 
-    fn forget(&mut self, group_id: &GroupId, effects: &mut Effects) {
+    pub(super) fn forget(&mut self, group_id: &GroupId, effects: &mut Effects) {
         self.live.remove(group_id);
         if self.stored.contains_key(group_id) {
             let record = GroupRecord::GroupMetadata { group_id: group_id.clone(), value: None };
             effects.records.push(record);
         }
-    }
-
-    /// Removes offsets whose retention is over, and groups of which nothing is left.
-    pub fn expire(&mut self, now: TimestampMs) -> Effects {
-        let mut effects = Effects::default();
-        let retention_ms = self.settings.offsets_retention_minutes.saturating_mul(60_000);
-        let with_offsets = self.offsets.group_ids();
-        let ids: BTreeSet<GroupId> = with_offsets.chain(self.live.keys()).cloned().collect();
-        for id in ids {
-            let expired = self.offsets.expired(&id, &self.retention(&id), retention_ms, now);
-            let all = expired.len() == self.offsets.of(&id).count();
-            effects.records.extend(expired.into_iter().map(|tp| tombstone(&id, tp)));
-            if all && self.live.get(&id).is_some_and(ClassicGroup::is_idle) {
-                self.forget(&id, &mut effects);
-            }
-        }
-        effects
-    }
-
-    fn retention(&self, group_id: &GroupId) -> Retention {
-        let Some(group) = self.live.get(group_id) else { return Retention::SinceCommit };
-        if group.protocol_type().is_none() {
-            return Retention::SinceCommit;
-        }
-        match (group.state(), group.subscribed_topics()) {
-            (State::Empty, _) => {
-                group.state_timestamp().map_or(Retention::SinceCommit, Retention::Since)
-            }
-            (State::Stable, Some(topics)) => Retention::Unsubscribed(topics),
-            _ => Retention::Kept,
-        }
-    }
-
-    /// Removes the offsets of topics that are gone: one that is made again under its name begins anew.
-    pub fn topics_deleted(&self, topics: &BTreeMap<TopicName, TopicId>) -> Effects {
-        let is_gone = |tp: &TopicPartition, it: &OffsetCommit| {
-            let gone = topics.get(&tp.topic);
-            gone.is_some_and(|&id| it.topic_id.is_none_or(|committed| committed == id))
-        };
-        let gone = self.offsets.all().filter(|(_, tp, it)| is_gone(tp, it));
-        let records = gone.map(|(id, tp, _)| tombstone(id, tp.clone())).collect();
-        Effects { records, ..Effects::default() }
     }
 
     /// Live groups of consumers: those that an assignor may answer for.
@@ -396,24 +249,4 @@ impl Shard {
 
 fn require_group_id(group_id: &GroupId) -> Result<(), GroupError> {
     if group_id.as_str().is_empty() { Err(GroupError::InvalidGroupId) } else { Ok(()) }
-}
-
-/// What members tell and got is shown of a stable group only: before, it is not settled.
-fn describe(group: &ClassicGroup) -> DescribedGroup {
-    let stable = group.state() == State::Stable;
-    let protocol = group.protocol().filter(|_| stable).cloned().unwrap_or_default();
-    let member = |it: &Member| DescribedMember {
-        member_id: it.id.clone(),
-        group_instance_id: it.group_instance_id.clone(),
-        client_id: it.client_id.clone(),
-        client_host: it.client_host.clone(),
-        metadata: it.metadata(&protocol),
-        assignment: if stable { it.assignment.clone() } else { Bytes::new() },
-    };
-    DescribedGroup {
-        state: group.state(),
-        protocol_type: group.protocol_type().cloned().unwrap_or_default(),
-        members: group.members().map(member).collect(),
-        protocol,
-    }
 }

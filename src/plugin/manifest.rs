@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     base::TopicName,
-    config::{AlertPolicy, nearest},
+    config::{AlertPolicy, FOR_COUNT_MAX, nearest},
 };
 
 /// What the broker does when a plugin fails.
@@ -240,8 +240,14 @@ impl Reader {
             let _: Option<AlertPolicy> = self.typed("alert", Value::Table(single));
         }
         if self.problems.len() == before
-            && let Some(policy) = self.typed("alert", value)
+            && let Some(policy) = self.typed::<AlertPolicy>("alert", value)
         {
+            if policy.for_count > FOR_COUNT_MAX {
+                let asked = policy.for_count;
+                let problem =
+                    format!("for-count = {asked} is more than can be kept, {FOR_COUNT_MAX}");
+                self.problems.push(problem);
+            }
             self.manifest.alert = policy;
         }
     }

@@ -135,6 +135,7 @@ impl Forward<'_> {
         self.shared
             .append(target, batch, self.acks, self.raised.map_or(0, size_bytes), |appended| {
                 let placed = Placed {
+                    topic_id: target.topic_id,
                     partition: &target.topic_partition,
                     first: appended.base_offset,
                     last: appended.last_offset,

@@ -176,6 +176,7 @@ impl Lane {
         let verdicts = |appended: &Appended| {
             let base = appended.base_offset;
             let placed = Placed {
+                topic_id: partition.topic_id,
                 partition: &self.topic_partition,
                 first: base,
                 last: appended.last_offset,

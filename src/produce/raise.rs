@@ -1,8 +1,8 @@
 //! Verdicts of transforms, with the offsets at which their records were stored. Pure.
 
 use crate::{
-    alert::{Evaluated, Match, Severity},
-    base::{Offset, PluginName, TimestampMs, TopicPartition},
+    alert::{Evaluated, Match, Severity, Watched},
+    base::{Offset, PluginName, TimestampMs, TopicId, TopicPartition},
     plugin::hook::RaisedAlert,
     wire::record_batch::DecodedBatch,
 };
@@ -11,6 +11,7 @@ use super::hooks::Raised;
 
 /// Where the records of one append came to lie.
 pub(crate) struct Placed<'a> {
+    pub(crate) topic_id: TopicId,
     pub(crate) partition: &'a TopicPartition,
     /// The append's first and last offset, inclusive.
     pub(crate) first: Offset,
@@ -29,8 +30,11 @@ pub(crate) fn verdicts(
     placed: &Placed<'_>,
 ) -> Vec<Evaluated> {
     let verdict = |plugin: &PluginName| Evaluated {
-        source: placed.partition.clone(),
-        plugin: plugin.clone(),
+        watched: Watched {
+            topic_id: placed.topic_id,
+            source: placed.partition.clone(),
+            plugin: plugin.clone(),
+        },
         from: placed.first,
         to: placed.last + 1,
         matches: raised.map(|raised| {
@@ -116,6 +120,7 @@ mod tests {
     fn verdicts_of(raised: Option<&[Raised]>) -> Vec<Evaluated> {
         let source = TopicPartition::new("t", 4);
         let placed = Placed {
+            topic_id: TopicId(uuid::Uuid::from_u128(1)),
             partition: &source,
             first: Offset(9),
             last: Offset(9),

@@ -7,7 +7,7 @@ use super::{
     metrics::ProduceMetrics, order::AppendOrder,
 };
 use crate::{
-    alert::Evaluated,
+    alert::{Evaluated, Watched},
     base::{PluginName, TopicPartition},
     config::TopicConfig,
     coordinator::{AlertIntake, DeadLetterTopics},
@@ -57,10 +57,15 @@ impl Shared {
         partition: &Partition,
         transforms: &[PluginName],
     ) -> Result<(), ProduceError> {
-        let (id, source) = (partition.topic_id, &partition.topic_partition);
+        let source = &partition.topic_partition;
         for plugin in transforms {
             let from = partition.log().log_end_offset();
-            if !self.intake.begin(id, source, plugin, from).await {
+            let watched = Watched {
+                topic_id: partition.topic_id,
+                source: source.clone(),
+                plugin: plugin.clone(),
+            };
+            if !self.intake.begin(watched, from).await {
                 let reason = format!("the progress of {plugin} on {source} cannot be kept now");
                 return Err(ProduceError::HookFailed(reason));
             }

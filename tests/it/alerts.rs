@@ -125,3 +125,93 @@ fn a_refused_batch_raises_nothing() {
     eventually("two are counted", || (counted(&mut client) >= 2).then_some(()));
     assert_eq!(counted(&mut client), 2);
 }
+
+/// Waits until `want` are counted; a restart then shows that nothing came to it.
+#[track_caller]
+fn assert_counted(broker: &mut Broker, want: u64) -> Client {
+    let mut client = broker.client();
+    eventually("all are counted", || (counted(&mut client) >= want).then_some(()));
+    broker.terminate_and_restart();
+    let mut client = broker.client();
+    assert_eq!(counted(&mut client), want);
+    client
+}
+
+#[test]
+fn what_is_stored_while_no_transform_watches_is_never_evaluated() {
+    let (mut broker, mut client) = start();
+    let session = Session::new(&mut client);
+    client.must_produce("logs", 0, sent(session, 0, &lines(0, 10)));
+    let mut client = assert_counted(&mut broker, 5);
+    client.set_topic_config("logs", "klamm.transforms", "");
+    client.must_produce("logs", 0, sent(session, 10, &lines(10, 10)));
+    client.set_topic_config("logs", "klamm.transforms", "log-alert");
+    broker.kill_and_restart();
+    let mut client = broker.client();
+    client.must_produce("logs", 0, sent(session, 20, &lines(20, 10)));
+    let mut client = assert_counted(&mut broker, 10);
+    // The same without a restart between putting back and the next record.
+    client.set_topic_config("logs", "klamm.transforms", "");
+    client.must_produce("logs", 0, sent(session, 30, &lines(30, 10)));
+    client.set_topic_config("logs", "klamm.transforms", "log-alert");
+    client.must_produce("logs", 0, sent(session, 40, &lines(40, 10)));
+    broker.kill_and_restart();
+    assert_counted(&mut broker, 15);
+}
+
+#[test]
+fn a_topic_that_is_made_again_is_counted_anew() {
+    let (mut broker, mut client) = start();
+    let session = Session::new(&mut client);
+    client.must_produce("logs", 0, sent(session, 0, &lines(0, 30)));
+    let mut client = assert_counted(&mut broker, 15);
+    client.must_produce("logs", 0, sent(session, 30, &lines(30, 2)));
+    client.delete_topic("logs");
+    client.create_topic("logs", 2, &[("klamm.transforms", "log-alert")]);
+    let session = Session::new(&mut client);
+    client.must_produce("logs", 0, sent(session, 0, &lines(0, 10)));
+    broker.kill_and_restart();
+    let mut client = broker.client();
+    client.must_produce("logs", 0, sent(session, 10, &lines(10, 2)));
+    eventually("the new topic's are counted", || (counted(&mut client) == 6).then_some(()));
+    let alert = alerts(&mut client).into_values().next().unwrap();
+    let want = serde_json::json!([
+        {"partition": 0, "first_offset": 0, "last_offset": 10, "count": 6}
+    ]);
+    assert_eq!(alert["sources"], want);
+}
+
+#[test]
+fn matches_that_have_not_fired_yet_survive_a_crash() {
+    let (mut broker, _) = start();
+    broker.put_plugin_file("log-alert.toml", b"[alert]\nfor-count = 6\nwithin-ms = 600000");
+    broker.terminate_and_restart();
+    let session = Session::new(&mut broker.client());
+    for (at, restarts) in [(0, true), (4, true), (8, false)] {
+        let mut client = broker.client();
+        assert_eq!(counted(&mut client), 0, "it does not fire yet");
+        client.must_produce("logs", 0, sent(session, at, &lines(at, 4)));
+        if restarts {
+            eventually("what waits is kept", || {
+                let waits =
+                    client.has_partition(ALERTS, 0) && !client.read_batches(ALERTS, 0).is_empty();
+                waits.then_some(())
+            });
+            broker.kill_and_restart();
+        }
+    }
+    assert_counted(&mut broker, 6);
+}
+
+#[test]
+fn alerts_go_on_when_their_topic_was_deleted() {
+    let (mut broker, mut client) = start();
+    broker.announce("append a coordinator's records");
+    broker.announce("a coordinator loads again");
+    let session = Session::new(&mut client);
+    client.must_produce("logs", 0, sent(session, 0, &lines(0, 10)));
+    eventually("five are counted", || (counted(&mut client) == 5).then_some(()));
+    client.delete_topic(ALERTS);
+    client.must_produce("logs", 0, sent(session, 10, &lines(10, 10)));
+    eventually("what came since is counted", || (counted(&mut client) >= 5).then_some(()));
+}

@@ -5,10 +5,11 @@ use std::{collections::BTreeSet, fs};
 use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
 use kafka_protocol::{
     messages::{
-        ConsumerProtocolAssignment, ConsumerProtocolSubscription, FindCoordinatorRequest,
+        ConsumerProtocolAssignment, ConsumerProtocolSubscription, DescribeGroupsRequest,
         HeartbeatRequest, JoinGroupRequest, JoinGroupResponse, LeaveGroupRequest, SyncGroupRequest,
-        SyncGroupResponse, join_group_request::JoinGroupRequestProtocol,
-        leave_group_request::MemberIdentity, sync_group_request::SyncGroupRequestAssignment,
+        SyncGroupResponse, consumer_protocol_subscription::TopicPartition as Owned,
+        join_group_request::JoinGroupRequestProtocol, leave_group_request::MemberIdentity,
+        sync_group_request::SyncGroupRequestAssignment,
     },
     protocol::{Decodable, Encodable, StrBytes},
 };
@@ -16,6 +17,7 @@ use kafka_protocol::{
 use crate::support::{Broker, Client, Sent, eventually};
 
 const GROUP: &str = "billing";
+const COOPERATIVE: &str = "cooperative-sticky";
 
 fn text(it: &str) -> StrBytes {
     StrBytes::from_string(it.to_owned())
@@ -48,10 +50,27 @@ impl Member {
         }
     }
 
+    /// To `t`, as the Java client sends it: an eager member has given everything up, a cooperative one tells what it owns.
+    fn subscription(&self) -> Bytes {
+        let version = if self.protocol == COOPERATIVE { 2 } else { 1 };
+        let mut subscription = ConsumerProtocolSubscription::default().with_topics(vec![text("t")]);
+        if self.protocol == COOPERATIVE {
+            let owned = Owned::default()
+                .with_topic(text("t").into())
+                .with_partitions(self.owned.iter().copied().collect());
+            subscription.owned_partitions = vec![owned];
+            subscription.generation_id = self.generation;
+        }
+        let mut out = BytesMut::new();
+        out.put_i16(version);
+        subscription.encode(&mut out, version).unwrap();
+        out.freeze()
+    }
+
     fn send_join(&mut self) -> Sent<JoinGroupRequest> {
         let protocol = JoinGroupRequestProtocol::default()
             .with_name(text(self.protocol))
-            .with_metadata(subscription());
+            .with_metadata(self.subscription());
         let request = JoinGroupRequest::default()
             .with_group_id(text(GROUP).into())
             .with_session_timeout_ms(300_000)
@@ -118,15 +137,6 @@ impl Member {
     }
 }
 
-/// A subscription to `t`, version 1 as the Java client sends it.
-fn subscription() -> Bytes {
-    let subscription = ConsumerProtocolSubscription::default().with_topics(vec![text("t")]);
-    let mut out = BytesMut::new();
-    out.put_i16(1);
-    subscription.encode(&mut out, 1).unwrap();
-    out.freeze()
-}
-
 fn assignment_of_leader() -> Bytes {
     use kafka_protocol::messages::consumer_protocol_assignment::TopicPartition;
     let own = TopicPartition::default().with_topic(text("t").into()).with_partitions(vec![7]);
@@ -164,26 +174,12 @@ fn sync(members: &mut [Member]) {
     }
 }
 
-/// Waits until the node coordinates the group: whoever asks first makes the topic of offsets.
-#[track_caller]
-fn wait_for_coordinator(client: &mut Client) {
-    const COORDINATOR_LOAD_IN_PROGRESS: i16 = 14;
-    const COORDINATOR_NOT_AVAILABLE: i16 = 15;
-    eventually("the group has a coordinator", || {
-        client.call(3, &FindCoordinatorRequest::default().with_key(text(GROUP)));
-        let heartbeat = HeartbeatRequest::default().with_group_id(text(GROUP).into());
-        let code = client.call(3, &heartbeat).error_code;
-        let is_early = [COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE].contains(&code);
-        (!is_early).then_some(())
-    });
-}
-
 /// A group of three under an assignor, which have joined one after the other; sorted by member id.
 fn group(broker: &Broker, assignor: &str, protocol: &'static str) -> Vec<Member> {
     let mut client = broker.client();
     client.create_topic("t", 12, &[]);
     client.set_group_config(GROUP, "klamm.assignor", assignor);
-    wait_for_coordinator(&mut client);
+    client.wait_for_coordinator(GROUP);
     let mut members = Vec::new();
     for _ in 0..3 {
         let member = Member::new(broker, protocol);
@@ -298,4 +294,86 @@ fn a_custom_assignor_takes_effect_at_the_next_rebalance() {
     assert_all_of_12(&after);
     let loaded = after.iter().find(|it| it.contains(&3)).unwrap();
     assert_eq!(loaded.len(), 1, "{after:?}");
+}
+
+/// One rebalance of cooperative members, which keep what they own meanwhile: nobody may be given what another one owns.
+/// Whether somebody has to give something up, and to join again for that.
+#[track_caller]
+fn cooperate(members: &mut [Member], joining: Vec<Sent<JoinGroupRequest>>) -> bool {
+    let owned = owned(members);
+    for (member, sent) in members.iter_mut().zip(joining) {
+        member.receive_join(sent);
+    }
+    let generations: BTreeSet<i32> = members.iter().map(|it| it.generation).collect();
+    assert_eq!(generations.len(), 1, "all are in one generation");
+    let syncing: Vec<_> = members.iter_mut().map(Member::send_sync).collect();
+    for (member, sent) in members.iter_mut().zip(syncing) {
+        member.receive_sync(sent);
+    }
+    let mut revokes = false;
+    for (at, member) in members.iter().enumerate() {
+        for (other, owned) in owned.iter().enumerate().filter(|it| it.0 != at) {
+            let twice: Vec<_> = member.owned.intersection(owned).collect();
+            assert!(twice.is_empty(), "{twice:?} of {other} are given to {at} as well");
+        }
+        revokes |= !owned[at].is_subset(&member.owned);
+    }
+    revokes
+}
+
+/// Rebalances until nobody gives anything up any more; how often that took.
+#[track_caller]
+fn converge(members: &mut [Member], first: Vec<Sent<JoinGroupRequest>>) -> usize {
+    let mut joining = first;
+    for rounds in 1..10 {
+        if !cooperate(members, joining) {
+            return rounds;
+        }
+        joining = members.iter_mut().map(Member::send_join).collect();
+    }
+    panic!("the members never agree: {:?}", owned(members))
+}
+
+/// Waits until the coordinator knows of that many members, also of those that still wait to join.
+#[track_caller]
+fn wait_for_members(client: &mut Client, count: usize) {
+    let request = DescribeGroupsRequest::default().with_groups(vec![text(GROUP).into()]);
+    eventually("all are known", || {
+        (client.call(4, &request).groups[0].members.len() == count).then_some(())
+    });
+}
+
+#[test]
+fn cooperative_members_give_up_first_and_nobody_owns_a_partition_twice() {
+    let broker = start();
+    let mut client = broker.client();
+    client.create_topic("t", 12, &[]);
+    client.set_group_config(GROUP, "klamm.assignor", "sticky");
+    client.wait_for_coordinator(GROUP);
+    let mut members = vec![Member::new(&broker, COOPERATIVE)];
+    let joining = members.iter_mut().map(Member::send_join).collect();
+    assert_eq!(converge(&mut members, joining), 1);
+    assert_eq!(members[0].owned.len(), 12);
+
+    members.extend((0..2).map(|_| Member::new(&broker, COOPERATIVE)));
+    let newcomers: Vec<_> = members[1..].iter_mut().map(Member::send_join).collect();
+    wait_for_members(&mut client, 3);
+    members[0].wait_for_rebalance();
+    let mut joining = vec![members[0].send_join()];
+    joining.extend(newcomers);
+    let kept = members[0].owned.clone();
+    assert_eq!(converge(&mut members, joining), 2, "one to give up, one to take");
+    let before = owned(&members);
+    assert_all_of_12(&before);
+    assert!(before.iter().all(|it| it.len() == 4), "{before:?}");
+    assert!(before[0].is_subset(&kept));
+
+    members.remove(1).leave();
+    members[0].wait_for_rebalance();
+    let joining = members.iter_mut().map(Member::send_join).collect();
+    assert_eq!(converge(&mut members, joining), 1, "nobody has to give anything up");
+    let after = owned(&members);
+    assert_all_of_12(&after);
+    assert!(after.iter().all(|it| it.len() == 6), "{after:?}");
+    assert!(after[0].is_superset(&before[0]) && after[1].is_superset(&before[2]), "{after:?}");
 }

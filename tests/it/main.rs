@@ -9,6 +9,7 @@ mod command_line;
 mod crash;
 mod documents;
 mod hostile_frames;
+mod hostile_groups;
 mod metrics;
 mod partitioner;
 mod plugin_check;

@@ -1,11 +1,16 @@
 //! The assignor `range`: for each topic a run of neighbouring partitions for each subscriber, as Kafka's
-//! own `RangeAssignor` without racks.
+//! own `RangeAssignor`, with racks (KIP-881).
 //!
 //! Topics with as many partitions and the same subscribers are cut at the same places, so that one
 //! member reads partition 7 of all of them.
 
-use klamm_plugin::assignor::{Assignment, Assignor, Group, Topic};
+mod racks;
+mod share;
+
+use klamm_plugin::assignor::{Assignment, Assignor, Group};
 use klamm_plugin::{Description, no_settings};
+use racks::Racks;
+use share::Share;
 
 pub struct Range;
 
@@ -22,27 +27,19 @@ impl Assignor for Range {
 
     fn assign(&mut self, group: &Group) -> Result<Vec<Assignment>, String> {
         let members = group.members_in_order();
+        let topics = group.topics.iter().zip(group.subscribers(&members)).enumerate();
+        let mut shares: Vec<Share<'_>> =
+            topics.map(|(at, (topic, subscribers))| Share::new(at, topic, subscribers)).collect();
+        if members.iter().any(|member| member.rack.is_some()) {
+            Racks::new(group, &members).give_matching(&mut shares);
+        }
         let mut assignments: Vec<_> =
             members.iter().map(|member| Assignment::new(member)).collect();
-        for topic in &group.topics {
-            let subscribers = members.iter().zip(&mut assignments);
-            let subscribers = subscribers.filter(|(member, _)| member.subscribes_to(&topic.name));
-            cut(topic, subscribers.map(|(_, assignment)| assignment).collect());
+        for mut share in shares {
+            share.give_ranges(|_, _| true);
+            share.write(&mut assignments);
         }
         Ok(assignments)
-    }
-}
-
-/// All runs are of one length, the first few of one more.
-fn cut(topic: &Topic, subscribers: Vec<&mut Assignment>) {
-    let count = subscribers.len().max(1);
-    let (length, longer) = (topic.partitions.len() / count, topic.partitions.len() % count);
-    let mut partitions = topic.partitions.iter();
-    for (place, assignment) in subscribers.into_iter().enumerate() {
-        let length = length + usize::from(place < longer);
-        for partition in partitions.by_ref().take(length) {
-            assignment.push(&topic.name, partition.index);
-        }
     }
 }
 

@@ -4,7 +4,7 @@
 //! A member that does not subscribe to a topic is passed over. With equal subscriptions no member gets
 //! two partitions more than another; with different ones that can fail (`sticky` does better there).
 
-use klamm_plugin::assignor::{Assignment, Assignor, Group, Member};
+use klamm_plugin::assignor::{Assignment, Assignor, Group};
 use klamm_plugin::{Description, no_settings};
 
 pub struct RoundRobin;
@@ -25,8 +25,7 @@ impl Assignor for RoundRobin {
         let mut assignments: Vec<_> =
             members.iter().map(|member| Assignment::new(member)).collect();
         let mut next = 0;
-        for topic in &group.topics {
-            let subscribers = subscribers(&members, &topic.name);
+        for (topic, subscribers) in group.topics.iter().zip(group.subscribers(&members)) {
             for partition in &topic.partitions {
                 let Some(place) = first_at_or_after(&subscribers, next) else { break };
                 if let Some(assignment) = assignments.get_mut(place) {
@@ -37,15 +36,6 @@ impl Assignor for RoundRobin {
         }
         Ok(assignments)
     }
-}
-
-/// Places of the topic's subscribers in the round, ascending.
-fn subscribers(members: &[&Member], topic: &str) -> Vec<usize> {
-    (0..)
-        .zip(members)
-        .filter(|(_, member)| member.subscribes_to(topic))
-        .map(|(place, _)| place)
-        .collect()
 }
 
 /// Goes round: after the last comes the first.

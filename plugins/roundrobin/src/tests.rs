@@ -1,7 +1,7 @@
 //! Kafka's documented examples, the order of members, and validity and evenness for arbitrary groups.
 
 use super::*;
-use klamm_plugin::assignor::{Partition, Topic, check};
+use klamm_plugin::assignor::{Member, Partition, Topic, check};
 use proptest::prelude::*;
 
 fn member(id: &str, topics: &[&str]) -> Member {

@@ -95,6 +95,24 @@ impl Group {
     }
 }
 
+impl Group {
+    /// For each topic its subscribers, as places in `members`, ascending. Relies on topics being sorted, as the broker
+    /// hands them over: a walk along both lists takes far less than a search for each pair.
+    pub fn subscribers(&self, members: &[&Member]) -> Vec<Vec<usize>> {
+        let mut subscribers = vec![Vec::new(); self.topics.len()];
+        for (place, member) in members.iter().enumerate() {
+            let mut topics = self.topics.iter().zip(&mut subscribers).peekable();
+            for name in &member.topics {
+                while topics.next_if(|(topic, _)| topic.name < *name).is_some() {}
+                if let Some((_, of_topic)) = topics.next_if(|(topic, _)| topic.name == *name) {
+                    of_topic.push(place);
+                }
+            }
+        }
+        subscribers
+    }
+}
+
 impl Member {
     fn compare(&self, other: &Self) -> Ordering {
         match (&self.instance_id, &other.instance_id) {
@@ -152,6 +170,24 @@ mod tests {
         let group = Group { members, ..Group::default() };
         let order: Vec<&str> = group.members_in_order().iter().map(|m| m.id.as_str()).collect();
         assert_eq!(order, ["c", "b", "a", "\u{10000}", "\u{ffff}"]);
+    }
+
+    #[test]
+    fn each_topic_has_those_who_subscribe_to_it() {
+        let subscriber = |id: &str, topics: &[&str]| Member {
+            topics: topics.iter().map(|topic| (*topic).into()).collect(),
+            ..member(id, None)
+        };
+        let members = vec![
+            subscriber("a", &["gone", "t", "u"]),
+            subscriber("b", &[]),
+            subscriber("c", &["a", "u", "z"]),
+        ];
+        let topic = |name: &str| Topic { name: name.into(), partitions: Vec::new() };
+        let group =
+            Group { members, topics: ["a", "t", "u"].map(topic).to_vec(), ..Group::default() };
+        let members: Vec<&Member> = group.members.iter().collect();
+        assert_eq!(group.subscribers(&members), [vec![2], vec![0], vec![0, 2]]);
     }
 
     #[test]

@@ -41,7 +41,7 @@ impl<'g> Board<'g> {
         let members = group.members_in_order();
         Self {
             group,
-            subscribers: subscribers(group, &members),
+            subscribers: group.subscribers(&members),
             open: group.topics.iter().map(indexes).collect(),
             held: members.iter().map(|_| Held::default()).collect(),
             members,
@@ -171,17 +171,4 @@ impl Held {
 
 fn indexes(topic: &Topic) -> BTreeSet<u32> {
     topic.partitions.iter().map(|partition| partition.index).collect()
-}
-
-fn subscribers(group: &Group, members: &[&Member]) -> Vec<Vec<usize>> {
-    let mut subscribers = vec![Vec::new(); group.topics.len()];
-    for (place, member) in members.iter().enumerate() {
-        for name in &member.topics {
-            let found = group.topics.binary_search_by(|topic| topic.name.cmp(name));
-            if let Some(subscribers) = found.ok().and_then(|topic| subscribers.get_mut(topic)) {
-                subscribers.push(place);
-            }
-        }
-    }
-    subscribers
 }

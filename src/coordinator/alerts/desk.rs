@@ -17,14 +17,14 @@ use uuid::Uuid;
 
 use super::{
     AlertRooms,
-    driver::{AlertDriver, Link},
+    driver::{AlertDriver, AlertEvent, Link},
     evaluate::Evaluation,
     metrics::AlertMetrics,
-    progress,
+    progress::ProgressKeeper,
 };
 use crate::{
-    alert::{Evaluated, Progress},
-    base::{Offset, PluginName, TopicId, TopicPartition},
+    alert::{Evaluated, Progress, Watched},
+    base::{Offset, PluginName, TopicId, TopicName, TopicPartition},
     config::TransformsMode,
     controller::{ALERTS_TOPIC, alerts_topic},
     coordinator::{
@@ -46,11 +46,12 @@ pub(super) struct Desk {
     rooms: AlertRooms,
     link: Link,
     /// The machine's channel, once there is a topic for it.
-    machine: Option<mpsc::Sender<Evaluated>>,
+    machine: Option<mpsc::Sender<AlertEvent>>,
     /// Loads of the machine that this desk has taken note of.
     loads: u64,
     /// Where the evaluation of each source stands.
-    through: HashMap<(TopicPartition, PluginName), Offset>,
+    through: HashMap<Watched, Offset>,
+    keeper: Arc<ProgressKeeper>,
     /// The machine, and the keeper of progress; they end with the desk.
     tasks: JoinSet<()>,
 }
@@ -65,11 +66,15 @@ impl Desk {
             progress,
         };
         let mut tasks = JoinSet::new();
-        tasks.spawn(progress::keep(rooms.groups.clone(), newest));
-        Self { rooms, link, machine: None, loads: 0, through: HashMap::new(), tasks }
+        let keeper = ProgressKeeper::new(&rooms);
+        tasks.spawn(keeper.clone().run(newest));
+        Self { rooms, link, machine: None, loads: 0, through: HashMap::new(), keeper, tasks }
     }
 
     pub(super) async fn run(mut self, mut notices: mpsc::Receiver<Notice>) {
+        if let Err(error) = self.keeper.forget_unwatched(&self.rooms).await {
+            tracing::warn!(%error, "forget the progress of transforms that were removed");
+        }
         if self.has_alerts() || self.sources().next().is_some() {
             self.start_machine().await;
             self.catch_up().await;
@@ -78,8 +83,9 @@ impl Desk {
             tokio::select! {
                 notice = notices.recv() => match notice {
                     Some(Notice::Verdict(verdict, _share)) => self.take(verdict).await,
-                    Some(Notice::Begin { source, plugin, from, done }) => {
-                        self.begin(&source, &plugin, from, done).await;
+                    Some(Notice::Begin { watched, from, done }) => self.begin(&watched, from, done).await,
+                    Some(Notice::Forget { topic, plugin, done }) => {
+                        self.forget(topic, plugin, done).await;
                     }
                     None => return,
                 },
@@ -93,28 +99,46 @@ impl Desk {
     }
 
     /// Every partition here whose records a transform sees before they are stored.
-    fn sources(&self) -> impl Iterator<Item = (Arc<Partition>, PluginName)> + use<> {
+    fn sources(&self) -> impl Iterator<Item = (Arc<Partition>, Watched)> + use<> {
         self.rooms.replicas.partitions().into_iter().flat_map(|partition| {
             let config = partition.config();
             let is_inline = config.transforms_mode == TransformsMode::Inline;
-            let plugins = config.transforms.iter().filter(|_| is_inline).cloned();
-            plugins.map(move |it| (partition.clone(), it)).collect::<Vec<_>>()
+            let plugins = config.transforms.iter().filter(|_| is_inline);
+            let watched = plugins.map(|plugin| Watched {
+                topic_id: partition.topic_id,
+                source: partition.topic_partition.clone(),
+                plugin: plugin.clone(),
+            });
+            watched.map(|it| (partition.clone(), it)).collect::<Vec<_>>()
         })
     }
 
     /// Who waits stores no record before.
-    async fn begin(
-        &self,
-        source: &TopicPartition,
-        plugin: &PluginName,
-        from: Offset,
-        done: oneshot::Sender<()>,
-    ) {
-        match progress::begin(&self.rooms.groups, source, plugin, from).await {
+    async fn begin(&self, watched: &Watched, from: Offset, done: oneshot::Sender<()>) {
+        match self.keeper.begin(watched, from).await {
             // The producer may have gone.
             Ok(()) => drop(done.send(())),
             Err(error) => {
-                tracing::warn!(partition = %source, %plugin, %error, "keep the progress of a transform");
+                let (partition, plugin) = (&watched.source, &watched.plugin);
+                tracing::warn!(%partition, %plugin, %error, "keep the progress of a transform");
+            }
+        }
+    }
+
+    /// Who waits puts the plugin on the topic then.
+    async fn forget(&mut self, topic: TopicName, plugin: PluginName, done: oneshot::Sender<()>) {
+        self.through.retain(|it, _| it.source.topic != topic || it.plugin != plugin);
+        if let Some(machine) = &self.machine {
+            let (forgot, has_forgotten) = oneshot::channel();
+            let (topic, plugin) = (topic.clone(), plugin.clone());
+            let _ = machine.send(AlertEvent::Forget { topic, plugin, done: forgot }).await;
+            // One that is being loaded answers nothing, and knows nothing.
+            let _ = has_forgotten.await;
+        }
+        match self.keeper.forget(&topic, &plugin).await {
+            Ok(()) => drop(done.send(())),
+            Err(error) => {
+                tracing::warn!(%topic, %plugin, %error, "forget the progress of a transform");
             }
         }
     }
@@ -124,24 +148,23 @@ impl Desk {
             self.start_machine().await;
         }
         self.note_reload().await;
-        let key = (verdict.source.clone(), verdict.plugin.clone());
-        let to = verdict.to;
+        let (watched, to) = (verdict.watched.clone(), verdict.to);
         // A source that is new here begins with this verdict; so does one whose topic did without the transform for a while.
-        let through = self.through.get(&key).copied().unwrap_or(verdict.from).max(verdict.from);
+        let through = self.through.get(&watched).copied().unwrap_or(verdict.from).max(verdict.from);
         if to <= through && to > verdict.from {
             return;
         }
         match verdict.matches {
             Some(_) => self.send(verdict).await,
-            None => self.evaluate(&key.0, &key.1, through, to).await,
+            None => self.evaluate(&watched, through, to).await,
         }
-        self.through.insert(key, to);
+        self.through.insert(watched, to);
     }
 
-    async fn send(&mut self, verdict: Evaluated) {
+    async fn send(&self, evaluated: Evaluated) {
         if let Some(machine) = &self.machine {
             // It ends only when the node stops, and then the progress says what was not counted.
-            let _ = machine.send(verdict).await;
+            let _ = machine.send(AlertEvent::Verdict { evaluated, load: self.loads }).await;
         }
     }
 
@@ -175,6 +198,10 @@ impl Desk {
 
     /// After the machine was loaded again, what it had not logged is evaluated once more.
     async fn note_reload(&mut self) {
+        if self.machine.is_some() && !self.has_alerts() {
+            // Somebody has deleted it. The machine loads again, from a new one.
+            self.has_topic().await;
+        }
         let loads = self.link.loads.load(Ordering::SeqCst);
         if self.machine.is_some() && loads != self.loads {
             self.loads = loads;
@@ -185,41 +212,35 @@ impl Desk {
 
     /// Evaluates from the stored progress of each source to its end.
     async fn catch_up(&mut self) {
-        for (partition, plugin) in self.sources() {
-            self.catch_up_with(&partition, &plugin).await;
+        for (partition, watched) in self.sources() {
+            self.catch_up_with(&partition, watched).await;
         }
     }
 
-    async fn catch_up_with(&mut self, partition: &Partition, plugin: &PluginName) {
-        let source = partition.topic_partition.clone();
+    async fn catch_up_with(&mut self, partition: &Partition, watched: Watched) {
         let end = partition.log().log_end_offset();
-        match progress::load(&self.rooms.groups, &source, plugin).await {
+        match self.keeper.load(&watched).await {
             Ok(Some(from)) => {
                 if from < end {
-                    self.evaluate(&source, plugin, from, end).await;
+                    self.evaluate(&watched, from, end).await;
                 }
-                self.through.insert((source, plugin.clone()), end);
+                self.through.insert(watched, end);
             }
             Ok(None) => {}
             Err(error) => {
-                tracing::error!(partition = %source, %plugin, %error, "read the progress of a transform");
+                let (partition, plugin) = (&watched.source, &watched.plugin);
+                tracing::error!(%partition, %plugin, %error, "read the progress of a transform");
             }
         }
     }
 
-    async fn evaluate(
-        &mut self,
-        source: &TopicPartition,
-        plugin: &PluginName,
-        from: Offset,
-        to: Offset,
-    ) {
-        let Ok(partition) = self.rooms.replicas.leader(source, None) else { return };
+    async fn evaluate(&self, watched: &Watched, from: Offset, to: Offset) {
+        let Ok(partition) = self.rooms.replicas.leader(&watched.source, None) else { return };
         let plugins = self.rooms.plugins.clone();
         let evaluation = Evaluation {
             partition: &partition,
             plugins: &plugins,
-            plugin,
+            watched,
             decompressed_max_bytes: self.rooms.config.log.decompressed_max_bytes,
         };
         let mut from = from;
@@ -233,7 +254,8 @@ impl Desk {
                 }
                 Ok(None) => return,
                 Err(error) => {
-                    tracing::error!(partition = %source, %plugin, %error, "evaluate stored records");
+                    let (partition, plugin) = (&watched.source, &watched.plugin);
+                    tracing::error!(%partition, %plugin, %error, "evaluate stored records");
                     return;
                 }
             }

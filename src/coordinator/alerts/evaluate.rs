@@ -3,8 +3,8 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
-    alert::{Evaluated, Match, Severity},
-    base::{Offset, PluginName, TimestampMs, TopicPartition},
+    alert::{Evaluated, Match, Severity, Watched},
+    base::{Offset, TimestampMs},
     plugin::{
         PluginHost, Transform,
         hook::{RaisedAlert, TransformInput, TransformVerdict},
@@ -21,7 +21,7 @@ const READ_BYTES: usize = 1024 * 1024;
 pub(super) struct Evaluation<'a> {
     pub(super) partition: &'a Partition,
     pub(super) plugins: &'a PluginHost,
-    pub(super) plugin: &'a PluginName,
+    pub(super) watched: &'a Watched,
     pub(super) decompressed_max_bytes: usize,
 }
 
@@ -52,27 +52,25 @@ impl Evaluation<'_> {
         let mut matches = self.matches(batch).await;
         matches.retain(|it| it.offset.is_some_and(|offset| offset >= from && offset < to));
         Evaluated {
-            source: self.source().clone(),
-            plugin: self.plugin.clone(),
+            watched: self.watched.clone(),
             from: batch.header.base_offset,
             to: batch.header.last_offset() + 1,
             matches: Some(matches),
         }
     }
 
-    fn source(&self) -> &TopicPartition {
-        &self.partition.topic_partition
-    }
-
     async fn matches(&self, batch: &Batch) -> Vec<Match> {
-        let Some(transform) = self.plugins.transform(self.plugin) else { return Vec::new() };
+        let Some(transform) = self.plugins.transform(&self.watched.plugin) else {
+            tracing::warn!(partition = %self.watched.source, plugin = %self.watched.plugin, "no such plugin: stored records were not evaluated");
+            return Vec::new();
+        };
         if batch.header.attributes.is_control() {
             return Vec::new();
         }
         match batch.decode(self.decompressed_max_bytes) {
             Ok(decoded) => self.ask(&transform, Arc::new(decoded)).await,
             Err(error) => {
-                tracing::warn!(partition = %self.source(), %error, "a stored batch cannot be evaluated");
+                tracing::warn!(partition = %self.watched.source, %error, "a stored batch cannot be evaluated");
                 Vec::new()
             }
         }
@@ -80,15 +78,15 @@ impl Evaluation<'_> {
 
     async fn ask(&self, transform: &Transform, batch: Arc<DecodedBatch>) -> Vec<Match> {
         let input = TransformInput {
-            partition: self.source().clone(),
+            partition: self.watched.source.clone(),
             batch: batch.clone(),
             now: telemetry::now(),
         };
         let TransformVerdict::Done(output) = transform.process(input).await else {
-            tracing::warn!(partition = %self.source(), plugin = %self.plugin, "stored records were not evaluated");
+            tracing::warn!(partition = %self.watched.source, plugin = %self.watched.plugin, "stored records were not evaluated");
             return Vec::new();
         };
-        transform.keep_state(self.source(), output.state);
+        transform.keep_state(&self.watched.source, output.state);
         let found = |alert| self.found(&batch, &output.plugin_version, alert);
         output.alerts.into_iter().filter_map(found).collect()
     }
@@ -97,9 +95,9 @@ impl Evaluation<'_> {
         let record = batch.record(alert.record)?;
         let labels: BTreeMap<String, String> = alert.labels;
         Some(Match {
-            source: self.source().clone(),
+            source: self.watched.source.clone(),
             offset: Some(batch.header.base_offset + i64::from(record.offset_delta())),
-            plugin: self.plugin.clone(),
+            plugin: self.watched.plugin.clone(),
             plugin_version: version.to_owned(),
             severity: Severity::of_plugin(alert.severity),
             title: alert.title,

@@ -130,6 +130,7 @@ mod tests {
             title: "t".into(),
             labels: BTreeMap::new(),
             topic: "logs".into(),
+            topic_id: None,
             count,
             sources: Vec::new(),
             plugin: "p".into(),
@@ -137,6 +138,7 @@ mod tests {
             first_timestamp_ms: 0,
             last_timestamp_ms: 0,
             state,
+            updated_ms: 0,
         }
     }
 

@@ -56,9 +56,10 @@ impl AssignorDesk {
             return;
         }
         let snapshot = self.snapshot(&ask, &image, &topics, shard);
-        let plugins = self.plugins.clone();
+        let asked = tokio::spawn(call(self.plugins.clone(), ask.assignor.clone(), snapshot));
         tokio::spawn(async move {
-            let result = call(&plugins, &ask.assignor, snapshot).await;
+            // A group must not wait for ever because something panicked.
+            let result = asked.await.unwrap_or_else(|error| Err(error.to_string()));
             if let Err(reason) = &result {
                 let (group, assignor) = (&ask.group_id, &ask.assignor);
                 tracing::warn!(%group, %assignor, reason, "a group keeps its assignment");
@@ -155,15 +156,15 @@ fn member(it: &Subscribed) -> MemberSnapshot {
 }
 
 async fn call(
-    plugins: &PluginHost,
-    name: &PluginName,
+    plugins: Arc<PluginHost>,
+    name: PluginName,
     snapshot: GroupSnapshot,
 ) -> Result<Assignments, String> {
     if snapshot.topics.is_empty() {
         let nothing = snapshot.members.into_iter().map(|it| (it.member_id, BTreeMap::new()));
         return Ok(nothing.collect());
     }
-    let assignor = plugins.assignor(name).ok_or("no such assignor is loaded")?;
+    let assignor = plugins.assignor(&name).ok_or("no such assignor is loaded")?;
     assignor.assign(snapshot).await.map_err(|failure| failure.to_string())
 }
 

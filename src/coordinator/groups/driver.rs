@@ -72,6 +72,7 @@ impl GroupDriver {
         for (at, key) in effects.timers {
             self.timers.arm(at, key);
         }
+        self.timers.prune(|key| self.shard.awaits(key));
         work.records.extend(effects.records.iter().map(stored));
         for (ticket, answer) in effects.answers {
             work.replies.extend(self.late_reply(ticket, answer));
@@ -103,7 +104,8 @@ impl GroupDriver {
 
     fn handle_into(&mut self, event: GroupEvent, now: TimestampMs, work: &mut Work) {
         match event {
-            GroupEvent::Join(request, to) => {
+            GroupEvent::Join(mut request, to) => {
+                request.assignor = self.desk.assignor_of(&request.group_id);
                 let ticket = self.wait(Waiting::Join(to));
                 let effects = self.shard.join(request, ticket, now);
                 self.absorb(effects, work);
@@ -180,8 +182,9 @@ impl GroupDriver {
 impl Driver for GroupDriver {
     type Event = GroupEvent;
 
-    fn replay(&mut self, key: &[u8], value: Option<&[u8]>) {
-        match GroupRecord::decode(key, value) {
+    fn replay(&mut self, record: &StoredRecord) {
+        let StoredRecord::Data { key, value } = record else { return };
+        match GroupRecord::decode(key, value.as_deref()) {
             Ok(Some(record)) => self.shard.replay(record),
             Ok(None) => {}
             Err(error) => tracing::warn!(%error, "skip a record of __consumer_offsets"),
@@ -231,7 +234,7 @@ fn later(now: TimestampMs, ms: u64) -> TimestampMs {
 
 fn stored(record: &GroupRecord) -> StoredRecord {
     let raw = record.encode();
-    StoredRecord { key: raw.key, value: raw.value }
+    StoredRecord::Data { key: raw.key, value: raw.value }
 }
 
 fn reply<T: Send + 'static>(to: Answer<T>, result: Result<T, GroupError>) -> Reply {

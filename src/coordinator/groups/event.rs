@@ -28,8 +28,8 @@ pub(super) type Results = Vec<Result<(), GroupError>>;
 pub(super) type Fetched = Vec<(TopicPartition, Option<CommittedOffset>)>;
 
 pub(super) enum GroupEvent {
+    /// Its `assignor` is filled in by the driver, as that of a sync.
     Join(JoinRequest, Answer<Joined>),
-    /// Its `assignor` is filled in by the driver.
     Sync(SyncRequest, Answer<Synced>),
     Heartbeat(HeartbeatRequest, Answer<()>),
     Leave(GroupId, Vec<LeavingMember>, Answer<Results>),

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::GroupCoordinator;
+use super::{GroupCoordinator, offsets_topic::existing};
 use crate::{
     base::{GroupId, MemberId, TopicPartition},
     group::{CommitOffsets, CommittedOffset, GroupError, OffsetToCommit},
@@ -34,12 +34,11 @@ impl GroupCoordinator {
             retention_time_ms: None,
             tells_missing_group: false,
         };
-        loop {
-            match self.commit(request.clone()).await {
-                Err(GroupError::CoordinatorLoadInProgress) => tokio::time::sleep(RETRY).await,
-                result => return result?.into_iter().collect(),
-            }
+        let mut committed = self.commit(request.clone()).await;
+        while waited_for_load(&committed).await {
+            committed = self.commit(request.clone()).await;
         }
+        committed?.into_iter().collect()
     }
 
     /// The committed offset of a partition, if any; waits while the group's shard is loading.
@@ -49,12 +48,36 @@ impl GroupCoordinator {
         topic_partition: &TopicPartition,
     ) -> Result<Option<CommittedOffset>, GroupError> {
         self.require_offsets_topic().await?;
-        loop {
-            let partitions = Some(vec![topic_partition.clone()]);
-            match self.fetch(group_id.clone(), partitions).await {
-                Err(GroupError::CoordinatorLoadInProgress) => tokio::time::sleep(RETRY).await,
-                result => return Ok(result?.pop().and_then(|(_, committed)| committed)),
-            }
+        let partitions = Some(vec![topic_partition.clone()]);
+        let mut fetched = self.fetch(group_id.clone(), partitions.clone()).await;
+        while waited_for_load(&fetched).await {
+            fetched = self.fetch(group_id.clone(), partitions.clone()).await;
+        }
+        Ok(fetched?.pop().and_then(|(_, committed)| committed))
+    }
+
+    /// The groups here whose names begin so; waits while shards are loading.
+    pub async fn groups_named(&self, prefix: &str) -> Result<Vec<GroupId>, GroupError> {
+        let mut listed = self.list().await;
+        while waited_for_load(&listed).await {
+            listed = self.list().await;
+        }
+        let groups = listed?.into_iter().map(|it| it.group_id);
+        Ok(groups.filter(|it| it.as_str().starts_with(prefix)).collect())
+    }
+
+    /// Removes a group without members, if there is such a group.
+    pub async fn delete_offsets(&self, group_id: &GroupId) -> Result<(), GroupError> {
+        if existing(&self.desk.quorum.image()).is_none() {
+            return Ok(());
+        }
+        let mut deleted = self.delete(group_id.clone()).await;
+        while waited_for_load(&deleted).await {
+            deleted = self.delete(group_id.clone()).await;
+        }
+        match deleted {
+            Ok(()) | Err(GroupError::GroupIdNotFound) => Ok(()),
+            Err(error) => Err(error),
         }
     }
 
@@ -64,4 +87,13 @@ impl GroupCoordinator {
             Err(_) => Err(GroupError::CoordinatorNotAvailable),
         }
     }
+}
+
+/// Whether to ask again, now that the shard has had a while to load.
+async fn waited_for_load<T>(result: &Result<T, GroupError>) -> bool {
+    let loads = matches!(result, Err(GroupError::CoordinatorLoadInProgress));
+    if loads {
+        tokio::time::sleep(RETRY).await;
+    }
+    loads
 }

@@ -138,6 +138,7 @@ fn join_request(group: &str) -> JoinRequest {
         requires_known_member_id: false,
         supports_skip_assignment: false,
         new_member_id: "m".into(),
+        assignor: None,
     }
 }
 

@@ -29,9 +29,20 @@ pub(super) struct Assigning {
     target: Option<Arc<Target>>,
     /// The plugin that assigned this generation; `None` if its leader did.
     assignor: Option<PluginName>,
+    /// The `klamm.assignor` that was in effect then.
+    in_effect: InEffect,
     last_probe: Option<TimestampMs>,
     /// The newest timer for a question that the rate limit held back.
     probe_at: Option<TimestampMs>,
+}
+
+#[derive(Clone, Debug, Default)]
+enum InEffect {
+    /// After a restart.
+    #[default]
+    Unknown,
+    None,
+    Plugin(PluginName),
 }
 
 /// A question that is not answered yet.
@@ -72,12 +83,22 @@ impl ClassicGroup {
             *own = leaders_own;
             return;
         }
+        self.assigning.in_effect = assignor.clone().map_or(InEffect::None, InEffect::Plugin);
         match assignor.and_then(|it| Some((it, self.subscribed(step.settings)?))) {
             Some((assignor, members)) => {
                 self.assigning.open = Some(Open::Assign { leaders_own });
                 self.ask(AskReason::Assign, assignor, members, step);
             }
             None => self.finish(leaders_own, step),
+        }
+    }
+
+    /// Whether the group's assignor has changed since this generation was assigned.
+    pub(super) fn has_other_assignor(&self, assignor: Option<&PluginName>) -> bool {
+        match &self.assigning.in_effect {
+            InEffect::Unknown => false,
+            InEffect::None => assignor.is_some(),
+            InEffect::Plugin(plugin) => assignor != Some(plugin),
         }
     }
 

@@ -10,10 +10,16 @@ use crate::{
 /// broken connection goes unseen: it is given this long.
 const NEW_MEMBER_JOIN_TIMEOUT_MS: i64 = 5 * 60 * 1000;
 
+/// Bytes that all members of a group may have told. A generation's record holds those of one protocol, and has room for
+/// less than 1 MiB.
+const GROUP_METADATA_BYTES_MAX: usize = 16 * 1024 * 1024;
+
 impl ClassicGroup {
     /// Answers `ticket`, now or when the join phase ends.
     pub fn join(&mut self, request: JoinRequest, ticket: Ticket, step: &mut Step<'_>) {
-        let joined = if !self.has_room_for(&request.member_id, step.settings.max_size) {
+        let has_room = self.has_room_for(&request.member_id, step.settings.max_size)
+            && self.metadata_bytes() + request.metadata_bytes() <= GROUP_METADATA_BYTES_MAX;
+        let joined = if !has_room {
             self.remove(&request.member_id, step);
             Err(GroupError::GroupMaxSizeReached)
         } else if !self.supports_protocols(&request.protocol_type, &request.protocols) {
@@ -43,6 +49,10 @@ impl ClassicGroup {
         }
     }
 
+    fn metadata_bytes(&self) -> usize {
+        self.members.values().map(Member::metadata_bytes).sum()
+    }
+
     fn join_new(
         &mut self,
         request: JoinRequest,
@@ -60,6 +70,9 @@ impl ClassicGroup {
             return Ok(());
         }
         if request.group_instance_id.is_none() && request.requires_known_member_id {
+            if self.pending.len() >= step.settings.max_size {
+                return Err(GroupError::GroupMaxSizeReached);
+            }
             self.pending.insert(new_id.clone());
             let at = step.after(request.session_timeout_ms.into());
             step.effects.timer(at, &self.id, TimerKind::Session(new_id.clone()));
@@ -129,8 +142,13 @@ impl ClassicGroup {
         match self.state {
             State::PreparingRebalance => true,
             State::CompletingRebalance => !unchanged,
-            // A leader joins again to have the assignment made anew, for what it alone may know.
-            State::Stable => self.is_leader(id) || !unchanged,
+            // A leader joins again to have the assignment made anew, for what it alone may know; so does anyone once
+            // another assignor would make it.
+            State::Stable => {
+                self.is_leader(id)
+                    || !unchanged
+                    || self.has_other_assignor(request.assignor.as_ref())
+            }
             State::Empty | State::Dead => false,
         }
     }

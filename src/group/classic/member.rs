@@ -54,6 +54,10 @@ impl Member {
             .unwrap_or_default()
     }
 
+    pub(super) fn metadata_bytes(&self) -> usize {
+        self.protocols.iter().map(|it| it.metadata.len()).sum()
+    }
+
     pub(super) fn supports(&self, protocol: &str) -> bool {
         self.protocols.iter().any(|it| *it.name == *protocol)
     }

@@ -16,6 +16,12 @@ pub(super) struct JoinPhase {
     pub(super) new_member_added: bool,
 }
 
+impl JoinPhase {
+    pub(super) fn is(&self, number: u64) -> bool {
+        self.number == number
+    }
+}
+
 impl ClassicGroup {
     /// After a change of members: begins a phase, or ends the one that runs if it waited for this.
     pub(super) fn rebalance_or_complete(&mut self, step: &mut Step<'_>) {

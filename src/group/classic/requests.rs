@@ -28,6 +28,15 @@ pub struct JoinRequest {
     pub supports_skip_assignment: bool,
     /// What a new member will be called, made from the client's id and random bits.
     pub new_member_id: MemberId,
+    /// The group's effective `klamm.assignor`.
+    pub assignor: Option<PluginName>,
+}
+
+impl JoinRequest {
+    /// Of all protocols.
+    pub fn metadata_bytes(&self) -> usize {
+        self.protocols.iter().map(|it| it.metadata.len()).sum()
+    }
 }
 
 #[derive(Clone, Debug)]

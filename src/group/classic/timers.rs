@@ -17,6 +17,21 @@ impl ClassicGroup {
         }
     }
 
+    /// Whether a timer's cause is still there.
+    pub fn awaits(&self, kind: &TimerKind) -> bool {
+        match kind {
+            TimerKind::Session(id) => self.members.contains_key(id) || self.pending.contains(id),
+            TimerKind::Join(number) => {
+                self.state == State::PreparingRebalance && self.phase.is(*number)
+            }
+            TimerKind::Sync(generation_id) => {
+                *generation_id == self.generation_id && !self.pending_sync.is_empty()
+            }
+            TimerKind::FollowUp(generation_id) => *generation_id == self.generation_id,
+            TimerKind::Probe => true,
+        }
+    }
+
     fn session_timeout(&mut self, member_id: &MemberId, step: &mut Step<'_>) {
         if self.pending.remove(member_id) {
             self.maybe_complete_join(step);

@@ -11,7 +11,7 @@ use crate::{
     base::{MemberId, TopicName},
     plugin::{
         Embedded, HookKind, PluginHost, PluginSource, PluginState, PluginUses, SHIPPED, check,
-        hook::{Assignments, GroupSnapshot, PartitionerInput, RecordAction},
+        hook::{Assignments, GroupSnapshot, PartitionerInput, RecordAction, TopicSnapshot},
         smoke::{self, KeyValue},
     },
     telemetry::Metrics,
@@ -19,6 +19,13 @@ use crate::{
 
 async fn shipped() -> Fixture {
     Fixture::start(SHIPPED, &[]).await
+}
+
+/// With time enough for a debug build on a loaded machine.
+async fn patient() -> Fixture {
+    let limit: &[u8] = b"[limits]\ncall-timeout-ms = 60000";
+    Fixture::start(SHIPPED, &["range.toml", "roundrobin.toml", "sticky.toml"].map(|it| (it, limit)))
+        .await
 }
 
 fn placing(records: &[KeyValue<'_>], partitions: u32) -> PartitionerInput {
@@ -148,6 +155,26 @@ async fn sticky_lets_members_keep_what_they_have_when_one_leaves() {
     };
     for member in after.keys() {
         assert!(partitions(&before, member).is_subset(&partitions(&after, member)), "{member}");
+    }
+}
+
+/// A thousand members that all read a hundred topics of a hundred partitions; prints how long each assignor takes.
+#[tokio::test]
+async fn a_large_group_is_assigned_evenly() {
+    let fixture = patient().await;
+    let mut group = smoke::group(1_000, 100);
+    let names: Vec<TopicName> =
+        (0..100).map(|at| format!("topic-{at:03}").as_str().into()).collect();
+    let topic = group.topics[0].clone();
+    group.topics =
+        names.iter().map(|name| TopicSnapshot { name: name.clone(), ..topic.clone() }).collect();
+    group.members.iter_mut().for_each(|it| it.topics.clone_from(&names));
+    for (name, most) in [("range", 100), ("roundrobin", 10), ("sticky", 10)] {
+        let started = Instant::now();
+        let sizes = sizes(&assign(&fixture, name, group.clone()).await);
+        println!("{name}: {:?}", started.elapsed());
+        assert_eq!(sizes.iter().sum::<usize>(), 10_000, "{name}");
+        assert_eq!(sizes.iter().max(), Some(&most), "{name}");
     }
 }
 

@@ -3,6 +3,7 @@
 use bytes::Bytes;
 
 use super::{Batch, BatchBuilder, BatchHeader, Compression, RecordParts, build::NO_TIMESTAMP};
+use crate::base::TimestampMs;
 
 /// What a control record means. The numbers are persisted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +15,8 @@ pub enum ControlType {
     Empty,
     /// Klamm's own: where the records of a batch went (design part 4, `route`).
     Route,
+    /// Klamm's own: matches in `__klamm_alerts` that have not made an alert fire yet.
+    PendingAlert,
 }
 
 impl ControlType {
@@ -25,12 +28,13 @@ impl ControlType {
             // Far from Kafka's own (0 to 6 so far).
             Self::Empty => 0x4b00,
             Self::Route => 0x4b01,
+            Self::PendingAlert => 0x4b02,
         }
     }
 
     /// `None` for a type that this version does not know.
     pub fn from_code(code: i16) -> Option<Self> {
-        [Self::Abort, Self::Commit, Self::Empty, Self::Route]
+        [Self::Abort, Self::Commit, Self::Empty, Self::Route, Self::PendingAlert]
             .into_iter()
             .find(|it| it.code() == code)
     }
@@ -42,14 +46,11 @@ const KEY_BYTES: usize = 4;
 /// A control batch in the place of `original`: under its producer id, epoch and base sequence, with its
 /// timestamps and last offset delta, and one record at that delta which holds `value`.
 pub fn control_batch(original: &BatchHeader, kind: ControlType, value: &[u8]) -> Batch {
-    let mut key = [0; KEY_BYTES];
-    // Version 0 in the first two bytes.
-    key[2..].copy_from_slice(&kind.code().to_be_bytes());
     let mut builder = BatchBuilder::rebuild(original, Compression::None).control();
     builder.push(&RecordParts {
         offset_delta: original.last_offset_delta,
         timestamp_delta: original.max_timestamp.0.saturating_sub(original.base_timestamp.0),
-        key: Some(&key),
+        key: Some(&key(kind)),
         value: Some(value),
         headers: Vec::new(),
     });
@@ -58,16 +59,26 @@ pub fn control_batch(original: &BatchHeader, kind: ControlType, value: &[u8]) ->
 
 /// A control batch of nobody's, for one offset: it stands where records were lost.
 pub fn placeholder() -> Batch {
-    let mut builder = BatchBuilder::new(NO_TIMESTAMP, Compression::None);
+    own_control_batch(NO_TIMESTAMP, ControlType::Empty, b"")
+}
+
+/// A control batch of the broker's own, in no other's place.
+pub fn own_control_batch(now: TimestampMs, kind: ControlType, value: &[u8]) -> Batch {
+    let mut builder = BatchBuilder::new(now, Compression::None).control();
     builder.push(&RecordParts {
         offset_delta: 0,
         timestamp_delta: 0,
-        key: None,
-        value: None,
+        key: Some(&key(kind)),
+        value: Some(value),
         headers: Vec::new(),
     });
-    let one = builder.build().expect("one record was pushed");
-    control_batch(&one.header, ControlType::Empty, b"")
+    builder.build().expect("one record was pushed")
+}
+
+/// Version 0 in the first two bytes.
+fn key(kind: ControlType) -> [u8; KEY_BYTES] {
+    let [high, low] = kind.code().to_be_bytes();
+    [0, 0, high, low]
 }
 
 impl Batch {

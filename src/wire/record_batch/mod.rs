@@ -14,7 +14,7 @@ mod xerial;
 pub use batch::{Batch, BatchError, split};
 pub use build::{BatchBuilder, RecordParts};
 pub use compression::{Compression, CompressionError, compress, decompress};
-pub use control::{ControlType, control_batch, placeholder};
+pub use control::{ControlType, control_batch, own_control_batch, placeholder};
 pub(crate) use decode::RecordSpan;
 pub use decode::{DecodedBatch, Header, RecordView};
 pub use header::{Attributes, BatchHeader, HEADER_BYTES, TimestampType};

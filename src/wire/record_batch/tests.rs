@@ -282,7 +282,13 @@ fn nothing_pushed_is_no_batch() {
 #[test]
 fn a_control_batch_stands_in_for_the_original_and_says_what_it_is() {
     let original = three_records(Compression::Gzip).header;
-    for kind in [ControlType::Abort, ControlType::Commit, ControlType::Empty, ControlType::Route] {
+    for kind in [
+        ControlType::Abort,
+        ControlType::Commit,
+        ControlType::Empty,
+        ControlType::Route,
+        ControlType::PendingAlert,
+    ] {
         let batch = control_batch(&original, kind, b"where to");
         let again = split(batch.bytes.clone()).unwrap().remove(0);
         again.check_crc().unwrap();

@@ -3,6 +3,7 @@
 mod broker;
 mod client;
 mod consumer;
+mod group;
 pub(crate) mod guests;
 mod operator;
 mod producer;

@@ -227,3 +227,24 @@ fn a_group_whose_assignor_is_taken_away_goes_back_to_its_leader() {
     it.assignor_changed();
     assert_eq!(it.state(), State::Stable);
 }
+
+#[test]
+fn a_follower_that_joins_again_is_assigned_by_the_assignor_of_now() {
+    let mut it = harness();
+    let joined = start(&mut it, &["a", "b"]);
+    it.sync_all(&joined, &[]);
+    it.answer(2, Ok(assignments(&[("a", &[0]), ("b", &[1])])));
+    let follower = if joined[0].leader.as_str() == "a" { "b" } else { "a" };
+    let again = it.join(rejoin(follower));
+    let told = it.joined(again).unwrap().unwrap();
+    assert_eq!((told.generation_id, it.state()), (1, State::Stable), "nothing has changed");
+    // Nobody has told the group yet.
+    it.assignor = Some("range");
+    let again = it.join(rejoin(follower));
+    assert_eq!(it.joined(again), None);
+    assert_eq!(it.state(), State::PreparingRebalance);
+    // After a restart it is not known what was in effect, and nothing rebalances for that.
+    it.reload();
+    let again = it.join(rejoin(follower));
+    assert!(it.joined(again).is_some());
+}

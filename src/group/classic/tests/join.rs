@@ -1,11 +1,14 @@
 //! `JoinGroup`.
 
-use crate::group::{
-    GroupError,
-    classic::{JoinRequest, State},
-    harness::{
-        Harness, INITIAL_DELAY_MS, REBALANCE_MS, new_member, protocol, rejoin, settings,
-        subscription,
+use crate::{
+    config::GroupConfig,
+    group::{
+        GroupError,
+        classic::{JoinRequest, State},
+        harness::{
+            Harness, INITIAL_DELAY_MS, REBALANCE_MS, SESSION_MS, new_member, protocol, rejoin,
+            settings, subscription,
+        },
     },
 };
 
@@ -178,4 +181,51 @@ fn a_join_that_is_sent_twice_answers_both() {
     assert_eq!(it.joined(first), Some(Err(GroupError::RebalanceInProgress)));
     it.join(rejoin("b"));
     assert!(it.joined(again).unwrap().is_ok());
+}
+
+#[test]
+fn a_refused_join_leaves_no_group_behind() {
+    let mut it = harness();
+    let nameless = JoinRequest { protocols: Vec::new(), ..new_member("a") };
+    let ticket = it.join(nameless);
+    assert_eq!(it.joined(ticket), Some(Err(GroupError::InconsistentGroupProtocol)));
+    assert_eq!(it.state(), State::Dead);
+}
+
+#[test]
+fn ids_that_are_asked_for_and_never_used_are_bounded_and_forgotten() {
+    let mut it = Harness::new(GroupConfig { max_size: 3, ..settings() });
+    for n in 0..5 {
+        let asks = JoinRequest { requires_known_member_id: true, ..new_member(&format!("m{n}")) };
+        let ticket = it.join(asks);
+        let want = match n {
+            0..3 => GroupError::MemberIdRequired(format!("m{n}").as_str().into()),
+            _ => GroupError::GroupMaxSizeReached,
+        };
+        assert_eq!(it.joined(ticket), Some(Err(want)));
+    }
+    assert_eq!(it.state(), State::Empty);
+    it.advance(SESSION_MS);
+    assert_eq!(it.state(), State::Dead);
+    assert!(it.log.is_empty());
+}
+
+#[test]
+fn metadata_that_no_generation_could_store_is_refused() {
+    let mut it = harness();
+    let large = |id: &str, bytes: usize| {
+        let metadata = vec![0; bytes].into();
+        JoinRequest { protocols: vec![protocol("range", metadata)], ..new_member(id) }
+    };
+    let ticket = it.join(large("huge", 50 * 1024 * 1024));
+    assert_eq!(it.joined(ticket), Some(Err(GroupError::RecordTooLarge)));
+    assert_eq!(it.state(), State::Dead);
+    let answers: Vec<_> = (0..17)
+        .map(|n| {
+            let ticket = it.join(large(&format!("m{n:02}"), 1024 * 1024));
+            it.joined(ticket)
+        })
+        .collect();
+    assert!(answers[..16].iter().all(Option::is_none), "they wait");
+    assert_eq!(answers[16], Some(Err(GroupError::GroupMaxSizeReached)));
 }

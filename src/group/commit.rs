@@ -1,0 +1,118 @@
+//! Committed offsets as clients store and read them, and how long they are kept.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{
+    CommitOffsets, Effects, GroupError, OffsetCommit, Shard,
+    classic::{ClassicGroup, State, Step},
+    offsets::{Retention, tombstone},
+};
+use crate::base::{GroupId, TimestampMs, TopicId, TopicName, TopicPartition};
+
+impl Shard {
+    /// Stores offsets; one result for each, or one error for all.
+    pub fn commit(
+        &mut self,
+        request: &CommitOffsets,
+        now: TimestampMs,
+    ) -> (Effects, Result<Vec<Result<(), GroupError>>, GroupError>) {
+        let mut effects = Effects::default();
+        if let Err(error) = self.admit_commit(request) {
+            return (effects, Err(error));
+        }
+        if let Some(group) = self.live.get_mut(&request.group_id) {
+            let mut step = Step { settings: &self.settings, now, effects: &mut effects };
+            group.committed(&request.member_id, &mut step);
+        }
+        let mut results = Vec::with_capacity(request.offsets.len());
+        for offset in &request.offsets {
+            if offset.metadata.len() > self.settings.offset_metadata_max_bytes {
+                results.push(Err(GroupError::OffsetMetadataTooLarge));
+                continue;
+            }
+            let record = offset.record(&request.group_id, request.retention_time_ms, now);
+            effects.records.push(record);
+            results.push(Ok(()));
+        }
+        (effects, Ok(results))
+    }
+
+    fn admit_commit(&self, request: &CommitOffsets) -> Result<(), GroupError> {
+        let instance = request.group_instance_id.as_ref();
+        match self.live.get(&request.group_id) {
+            Some(group) => {
+                group.validate_commit(&request.member_id, instance, request.generation_id)
+            }
+            None if request.generation_id < 0 => Ok(()),
+            None if self.offsets.has(&request.group_id) => Err(GroupError::UnknownMemberId),
+            None if request.tells_missing_group => Err(GroupError::GroupIdNotFound),
+            None => Err(GroupError::IllegalGeneration),
+        }
+    }
+
+    /// The committed offset of each partition asked for; of all that have one if `None`.
+    pub fn fetch(
+        &self,
+        group_id: &GroupId,
+        partitions: Option<Vec<TopicPartition>>,
+    ) -> Vec<(TopicPartition, Option<OffsetCommit>)> {
+        match partitions {
+            Some(partitions) => partitions
+                .into_iter()
+                .map(|it| {
+                    let committed = self.offsets.get(group_id, &it).cloned();
+                    (it, committed)
+                })
+                .collect(),
+            None => {
+                self.offsets.of(group_id).map(|(tp, it)| (tp.clone(), Some(it.clone()))).collect()
+            }
+        }
+    }
+
+    pub fn committed(&self, group_id: &GroupId, tp: &TopicPartition) -> Option<&OffsetCommit> {
+        self.offsets.get(group_id, tp)
+    }
+
+    /// Removes offsets whose retention is over, and groups of which nothing is left.
+    pub fn expire(&mut self, now: TimestampMs) -> Effects {
+        let mut effects = Effects::default();
+        let retention_ms = self.settings.offsets_retention_minutes.saturating_mul(60_000);
+        let with_offsets = self.offsets.group_ids();
+        let ids: BTreeSet<GroupId> = with_offsets.chain(self.live.keys()).cloned().collect();
+        for id in ids {
+            let expired = self.offsets.expired(&id, &self.retention(&id), retention_ms, now);
+            let all = expired.len() == self.offsets.of(&id).count();
+            effects.records.extend(expired.into_iter().map(|tp| tombstone(&id, tp)));
+            if all && self.live.get(&id).is_some_and(ClassicGroup::is_idle) {
+                self.forget(&id, &mut effects);
+            }
+        }
+        effects
+    }
+
+    fn retention(&self, group_id: &GroupId) -> Retention {
+        let Some(group) = self.live.get(group_id) else { return Retention::SinceCommit };
+        if group.protocol_type().is_none() {
+            return Retention::SinceCommit;
+        }
+        match (group.state(), group.subscribed_topics()) {
+            (State::Empty, _) => {
+                group.state_timestamp().map_or(Retention::SinceCommit, Retention::Since)
+            }
+            (State::Stable, Some(topics)) => Retention::Unsubscribed(topics),
+            _ => Retention::Kept,
+        }
+    }
+
+    /// Removes the offsets of topics that are gone: one that is made again under its name begins anew.
+    pub fn topics_deleted(&self, topics: &BTreeMap<TopicName, TopicId>) -> Effects {
+        let is_gone = |tp: &TopicPartition, it: &OffsetCommit| {
+            let gone = topics.get(&tp.topic);
+            gone.is_some_and(|&id| it.topic_id.is_none_or(|committed| committed == id))
+        };
+        let gone = self.offsets.all().filter(|(_, tp, it)| is_gone(tp, it));
+        let records = gone.map(|(id, tp, _)| tombstone(id, tp.clone())).collect();
+        Effects { records, ..Effects::default() }
+    }
+}
