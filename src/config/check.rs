@@ -97,7 +97,7 @@ fn socket(listener: &Listener) -> (&str, u16) {
 fn advertised(config: &Config) -> Option<String> {
     let advertised = &config.net.advertised_listeners;
     if let Some(unknown) =
-        advertised.iter().find(|it| config.broker_listeners().all(|bound| bound.name != it.name))
+        advertised.iter().find(|it| config.net.listeners.iter().all(|bound| bound.name != it.name))
     {
         return Some(format!("{} is none of the listeners", unknown.name));
     }

@@ -343,6 +343,30 @@ mod tests {
         assert_eq!(config.alert.sinks["am"].kind, SinkKind::Alertmanager);
     }
 
+    /// All that the `server.properties` of Kafka 4.1 sets.
+    #[test]
+    fn kafkas_own_file_with_its_texts_in_quotes_is_a_configuration() {
+        let text = "process.roles = \"broker,controller\"\nnode.id = 1\n\
+                    controller.quorum.bootstrap.servers = \"localhost:9093\"\n\
+                    listeners = \"PLAINTEXT://:9092,CONTROLLER://:9093\"\n\
+                    inter.broker.listener.name = \"PLAINTEXT\"\n\
+                    advertised.listeners = \"PLAINTEXT://localhost:9092,CONTROLLER://localhost:9093\"\n\
+                    controller.listener.names = \"CONTROLLER\"\n\
+                    listener.security.protocol.map = \"CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SSL:SSL\"\n\
+                    num.network.threads = 3\nnum.io.threads = 8\nsocket.send.buffer.bytes = 102400\n\
+                    socket.receive.buffer.bytes = 102400\nsocket.request.max.bytes = 104857600\n\
+                    log.dirs = \"kraft-combined-logs\"\nnum.partitions = 1\n\
+                    num.recovery.threads.per.data.dir = 2\noffsets.topic.replication.factor = 1\n\
+                    share.coordinator.state.topic.replication.factor = 1\n\
+                    share.coordinator.state.topic.min.isr = 1\n\
+                    transaction.state.log.replication.factor = 1\ntransaction.state.log.min.isr = 1\n\
+                    log.retention.hours = 168\nlog.segment.bytes = 1073741824\n\
+                    log.retention.check.interval.ms = 300000\n";
+        let loaded = load(text).unwrap();
+        assert!(loaded.meaningless.contains(&"share.coordinator.state.topic.min.isr".into()));
+        assert_eq!(loaded.config.broker_listeners().count(), 1);
+    }
+
     #[test]
     fn what_means_nothing_here_is_accepted_and_what_would_be_unsafe_is_not() {
         assert_eq!(load("num.io.threads = 8").unwrap().meaningless, ["num.io.threads"]);

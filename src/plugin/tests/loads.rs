@@ -158,3 +158,26 @@ async fn calls_go_on_while_a_guest_configures_for_ever() {
     fixture.replace("next.wasm", &good.wasm());
     fixture.until_version("next", "1.0.0").await;
 }
+
+#[tokio::test]
+async fn a_guest_that_configures_for_ever_does_not_hold_up_a_stop() {
+    let fixture = Fixture::start(&[], &[]).await;
+    let loops = Text::good(HookKind::Partitioner).configure("(call $loop) unreachable");
+    fixture.replace("loops.toml", b"[limits]\nload-timeout-ms = 20000");
+    fixture.replace("loops.wasm", &loops.wasm());
+    let configures = || {
+        let bytes = fixture.metric("klamm_plugin_memory_bytes{plugin=\"loops\"}");
+        bytes.is_some_and(|it| it > 0.0)
+    };
+    let until_it_configures = || {
+        let waiting = async {
+            while !configures() {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_mins(1), waiting)
+    };
+    until_it_configures().await.expect("its load begins");
+    fixture.host.shutdown().await;
+    until_it_configures().await.expect("the stop has not waited for it");
+}
