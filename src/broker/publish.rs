@@ -9,8 +9,12 @@ use crate::{
     metadata::MetadataImage, produce::Produce, replica::ReplicaManager, telemetry::Metrics,
 };
 
-/// After this time the logs that could not be opened are tried again: space was freed perhaps, or files were closed.
+/// After this time the logs that could not be opened are tried again: space was freed perhaps, or files were closed. Each further
+/// wait is twice as long, since a try may read a whole segment.
 const OFFLINE_RETRY: Duration = Duration::from_secs(10);
+
+/// The longest wait.
+const OFFLINE_RETRY_MAX: Duration = Duration::from_mins(5);
 
 /// Applies images until `stop`. `published` then holds the version that this node acts by.
 pub(super) async fn run(
@@ -20,6 +24,7 @@ pub(super) async fn run(
     published: watch::Sender<u64>,
     stop: CancellationToken,
 ) {
+    let mut retry = OFFLINE_RETRY;
     loop {
         let image = images.borrow_and_update().clone();
         if image.version > *published.borrow() {
@@ -31,9 +36,10 @@ pub(super) async fn run(
         tokio::select! {
             () = stop.cancelled() => return,
             changed = images.changed() => if changed.is_err() { return },
-            () = sleep(OFFLINE_RETRY), if replicas.has_offline() => {
+            () = sleep(retry), if replicas.has_offline() => {
                 let image = images.borrow().clone();
                 apply(&replicas, image).await;
+                retry = if replicas.has_offline() { (retry * 2).min(OFFLINE_RETRY_MAX) } else { OFFLINE_RETRY };
             }
         }
     }
