@@ -11,8 +11,12 @@ use crate::{
     replica::ReplicaManager, telemetry::Metrics,
 };
 
-/// After this time the logs that could not be opened are tried again: space was freed perhaps, or files were closed.
+/// After this time the logs that could not be opened are tried again: space was freed perhaps, or files were closed. Each further
+/// wait is twice as long, since a try may read a whole segment.
 const OFFLINE_RETRY: Duration = Duration::from_secs(10);
+
+/// The longest wait.
+const OFFLINE_RETRY_MAX: Duration = Duration::from_mins(5);
 
 /// The rooms that act on images.
 pub(super) struct Publisher {
@@ -30,6 +34,7 @@ impl Publisher {
         published: watch::Sender<u64>,
         stop: CancellationToken,
     ) {
+        let mut retry = OFFLINE_RETRY;
         loop {
             let image = images.borrow_and_update().clone();
             if image.version > *published.borrow() {
@@ -40,9 +45,11 @@ impl Publisher {
             tokio::select! {
                 () = stop.cancelled() => return,
                 changed = images.changed() => if changed.is_err() { return },
-                () = sleep(OFFLINE_RETRY), if self.replicas.has_offline() => {
+                () = sleep(retry), if self.replicas.has_offline() => {
                     let image = images.borrow().clone();
                     self.open_logs(image).await;
+                    let is_done = !self.replicas.has_offline();
+                    retry = if is_done { OFFLINE_RETRY } else { (retry * 2).min(OFFLINE_RETRY_MAX) };
                 }
             }
         }

@@ -51,7 +51,9 @@ impl Log {
         self.write_snapshot(&writer, true)?;
         writer.recovery_point = self.log_end_offset();
         // There may be more logs than files that may be open.
-        segments.iter().for_each(|it| it.close_files());
+        for segment in segments.iter() {
+            segment.close_files();
+        }
         Ok(())
     }
 

@@ -45,7 +45,8 @@ impl ProducerRecovery<'_> {
         producers.expire(now, expiration_ms);
         for (at, segment) in self.segments.iter().enumerate() {
             if self.segments.get(at + 1).is_none_or(|next| next.base_offset > from) {
-                told(segment, replay(segment, from, &mut producers, now))?;
+                told(replay(segment, from, &mut producers, now))?;
+                segment.close_files();
             }
         }
         Ok(producers)
@@ -75,14 +76,13 @@ impl ProducerRecovery<'_> {
 
 /// Damage in a segment that was believed hides what producers sent behind it, up to the next segment. To refuse the whole
 /// partition for that would hide every record instead.
-fn told(segment: &Segment, replayed: Result<(), LogError>) -> Result<(), LogError> {
+fn told(replayed: Result<(), LogError>) -> Result<(), LogError> {
     match replayed {
         Err(LogError::CorruptBatch { offset, segment: path }) => {
             tracing::error!(
                 segment = %path.display(), offset = offset.0,
                 "a damaged batch hides what producers sent behind it: a retry of theirs may be stored twice, or refused"
             );
-            segment.close_files();
             Ok(())
         }
         other => other,

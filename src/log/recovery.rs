@@ -105,9 +105,11 @@ impl Loader<'_> {
         self.add_active(&mut found)?;
         let Found { segments, mut epochs, end, recovery, .. } = found;
         epochs.truncate_from(end);
-        epochs.truncate_to(segments.first().map_or(end, |it| it.base_offset));
+        // An empty log keeps the epoch that it had last.
+        if let Some(first) = segments.first().filter(|it| it.base_offset < end) {
+            epochs.truncate_to(first.base_offset);
+        }
         epochs.store()?;
-        // A node may have more segments than it may hold files open.
         for segment in &segments {
             segment.close_files();
         }
@@ -142,6 +144,8 @@ impl Loader<'_> {
                 Some(&next_base) => tell_gap(&segment, found.end, next_base),
                 None => adopt_first_time(&segment)?,
             }
+            // A node may have more segments than it may hold files open.
+            segment.close_files();
             found.segments.push(segment);
         }
         Ok(())

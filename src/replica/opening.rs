@@ -32,6 +32,9 @@ impl ReplicaManager {
         let opened = Mutex::new(Partitions::new());
         each(&new, |(wanted, dir)| match self.open(wanted, dir) {
             Ok(it) => {
+                if told.contains(&wanted.topic_partition) {
+                    tracing::info!(partition = %wanted.topic_partition, "opened a log that could not be opened before");
+                }
                 opened.lock().insert(wanted.topic_partition.clone(), Arc::new(it));
             }
             Err(error) if told.contains(&wanted.topic_partition) => {

@@ -69,7 +69,9 @@ fn a_reader_of_a_deleted_log_never_meets_the_one_made_in_its_place() {
     let log = old_log(&path, settings());
     let segments = log.segments.load_full();
     // As idle ones are: the file is opened again when it is read.
-    segments.iter().for_each(|it| it.close_files());
+    for segment in segments.iter() {
+        segment.close_files();
+    }
     log.delete().unwrap();
     let new = open(&path, settings());
     append(&new, &Sent::records(1)).unwrap();
