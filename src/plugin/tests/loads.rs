@@ -1,6 +1,6 @@
 //! What a load refuses, and how it says so.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::{
     Fixture, HOOKS, PartitionerVerdict, config, embed,
