@@ -2,6 +2,7 @@
 //!
 //! Start: metadata log → addresses bound → registration → plugins → logs → coordinators → listeners → ready. Stop is the way back.
 
+mod foundation;
 mod listeners;
 mod node;
 mod open_files;

@@ -7,6 +7,7 @@ use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
 use super::{
+    foundation::Foundation,
     listeners, plugin_uses,
     publish::{self, Publisher},
 };
@@ -14,12 +15,11 @@ use crate::{
     api::{Published, Rooms},
     config::Config,
     controller::{self, Registration},
-    coordinator::{AlertCoordinator, AlertIntake, AlertRooms, DeadLetterTopics, GroupCoordinator},
+    coordinator::{AlertCoordinator, AlertIntake},
     delivery::{self, DeliveryRooms},
     http,
     net::{BoundListener, Server},
     plugin::{PluginHost, SHIPPED},
-    produce::Produce,
     quorum::{ProducerIds, Quorum},
     replica::ReplicaManager,
     telemetry::Metrics,
@@ -74,41 +74,24 @@ impl Node {
         register(&config, &quorum, &listeners).await?;
         let plugins = start_plugins(&config, &quorum, &metrics).await?;
 
+        let base = Foundation { config, metrics, replicas, quorum, plugins };
         let (intake, matches) = AlertIntake::new();
-        let verdicts = intake.clone();
-        let produce = start_produce(&config, &quorum, &replicas, &plugins, verdicts, &metrics);
-        let to_rooms = Publisher {
-            config: config.clone(),
-            replicas: replicas.clone(),
-            plugins: plugins.clone(),
-            produce: produce.clone(),
-        };
-        let (publish, published) = start_publishing(&quorum, to_rooms, &stop_rooms);
-        let mut background = vec![publish];
-        let is_open = published.reached(quorum.image().version, LOGS_OPEN_WITHIN).await;
+        let produce = base.produce(intake.clone());
+        let (publish, published) =
+            start_publishing(&base.quorum, base.publisher(&produce), &stop_rooms);
+        let is_open = published.reached(base.quorum.image().version, LOGS_OPEN_WITHIN).await;
         anyhow::ensure!(is_open, "opening the logs has ended before its end");
         produce.resume();
 
-        let groups = GroupCoordinator::start(
-            config.clone(),
-            quorum.clone(),
-            replicas.clone(),
-            plugins.clone(),
-            &metrics,
-        );
-        let every = Duration::from_millis(config.log.retention_check_interval_ms);
-        background.push(tokio::spawn(publish::retain(replicas.clone(), every, stop_rooms.clone())));
-        let alerts = AlertRooms {
-            config: config.clone(),
-            quorum: quorum.clone(),
-            replicas: replicas.clone(),
-            plugins: plugins.clone(),
-            groups: groups.clone(),
-            metrics: metrics.clone(),
-        };
+        let groups = base.groups();
+        let alerts = base.alert_rooms(&groups);
         let deliveries = DeliveryRooms::from(&alerts);
         let alerts = AlertCoordinator::start(alerts, matches);
-        background.push(tokio::spawn(delivery::run(deliveries, stop_rooms.clone())));
+        let every = Duration::from_millis(base.config.log.retention_check_interval_ms);
+        let retain = publish::retain(base.replicas.clone(), every, stop_rooms.clone());
+        let deliver = delivery::run(deliveries, stop_rooms.clone());
+        let background = vec![publish, tokio::spawn(retain), tokio::spawn(deliver)];
+        let Foundation { config, metrics, replicas, quorum, plugins } = base;
         let rooms = Arc::new(Rooms {
             config,
             metrics,
@@ -205,18 +188,6 @@ fn start_publishing(
 async fn start_quorum(config: &Config) -> anyhow::Result<Arc<Quorum>> {
     let dir = config.log.dirs.first().context("log.dirs names no folder")?;
     Quorum::start(dir.join(METADATA_LOG), config.node.id).await.context("open the metadata log")
-}
-
-fn start_produce(
-    config: &Arc<Config>,
-    quorum: &Arc<Quorum>,
-    replicas: &Arc<ReplicaManager>,
-    plugins: &Arc<PluginHost>,
-    intake: AlertIntake,
-    metrics: &Metrics,
-) -> Arc<Produce> {
-    let topics = Some(DeadLetterTopics::new(quorum.clone(), config.clone()));
-    Arc::new(Produce::new(config, replicas.clone(), plugins.clone(), intake, topics, metrics))
 }
 
 async fn register(config: &Config, quorum: &Quorum, bound: &[BoundListener]) -> anyhow::Result<()> {
