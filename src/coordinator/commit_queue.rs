@@ -10,7 +10,7 @@ use tokio::{
     task::JoinHandle,
 };
 
-use super::runtime::{Reply, Unavailable};
+use super::driver::{Reply, Unavailable};
 use crate::{
     base::Offset,
     replica::{Acks, Partition},

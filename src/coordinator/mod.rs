@@ -12,6 +12,7 @@ mod append;
 mod clock;
 mod commit_queue;
 mod dead_letter_topics;
+mod driver;
 mod groups;
 mod internal_topic;
 mod loader;

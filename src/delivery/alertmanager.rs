@@ -10,10 +10,7 @@ use std::{
 
 use serde::Serialize;
 
-use super::{
-    http_post::{HttpPost, PostError},
-    sink::json,
-};
+use super::http_post::{HttpPost, PostError, json};
 use crate::{
     alert::{AlertRecord, AlertState, Fingerprint, Severity},
     base::TimestampMs,

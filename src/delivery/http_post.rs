@@ -72,3 +72,8 @@ impl HttpPost {
         Err(PostError::Refused { url: url(), status, answer })
     }
 }
+
+/// What is posted.
+pub(super) fn json(value: &(impl serde::Serialize + ?Sized)) -> Vec<u8> {
+    serde_json::to_vec(value).expect("alerts are plain data")
+}

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{
     alertmanager::Alertmanager,
-    http_post::{HttpPost, PostError},
+    http_post::{HttpPost, PostError, json},
 };
 use crate::{
     alert::AlertRecord,
@@ -105,10 +105,6 @@ impl Sink {
             Self::Webhook(_) | Self::Log => Ok(()),
         }
     }
-}
-
-pub(super) fn json(value: &(impl serde::Serialize + ?Sized)) -> Vec<u8> {
-    serde_json::to_vec(value).expect("alerts are plain data")
 }
 
 fn warn(sink: &str, error: &PostError) {

@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::{LogError, routes::UnfinishedRoute};
+use super::LogError;
 use crate::{
     base::{Offset, ProducerEpoch, ProducerId, TimestampMs},
     wire::record_batch::{Batch, BatchHeader, ControlType},
@@ -13,6 +13,17 @@ use crate::{
 
 /// Batches remembered of a producer. Clients have at most this many in flight.
 pub(super) const BATCHES_KEPT: usize = 5;
+
+/// A producer's newest batch, if it is a route record whose parts may not all be stored. It is such from its append on,
+/// also over a restart, until [`super::Log::finish_route`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnfinishedRoute {
+    pub producer_id: ProducerId,
+    pub producer_epoch: ProducerEpoch,
+    pub base_offset: Offset,
+    /// When it was stored, or was found after a crash.
+    pub(super) timestamp: TimestampMs,
+}
 
 /// A batch of a producer that the log holds.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,26 +5,19 @@
 
 use std::sync::Arc;
 
-use super::{Log, LogError, producer_state::ProducerStates, segment::Segment};
+use super::{
+    Log, LogError,
+    producer_state::{ProducerStates, UnfinishedRoute},
+    segment::Segment,
+};
 use crate::{
-    base::{Offset, ProducerEpoch, ProducerId, TimestampMs},
+    base::{Offset, ProducerId, TimestampMs},
     wire::record_batch::Batch,
 };
 
 /// How long retention waits for a route to be finished. Clients give a batch up after two to five minutes by default;
 /// whoever comes later and finds the record gone is refused, so nothing is acknowledged that is not stored.
 const HELD_MS: u64 = 60 * 60 * 1_000;
-
-/// A producer's newest batch, if it is a route record whose parts may not all be stored. It is such from its append on,
-/// also over a restart, until [`Log::finish_route`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnfinishedRoute {
-    pub producer_id: ProducerId,
-    pub producer_epoch: ProducerEpoch,
-    pub base_offset: Offset,
-    /// When it was stored, or was found after a crash.
-    pub(super) timestamp: TimestampMs,
-}
 
 impl Log {
     pub fn unfinished_route(&self, producer_id: ProducerId) -> Option<UnfinishedRoute> {

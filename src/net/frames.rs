@@ -11,7 +11,7 @@ use tokio::{
 use super::{
     Limits,
     budget::{Budget, Held},
-    connection::End,
+    end::End,
 };
 use crate::wire::frame::{self, LENGTH_BYTES};
 

@@ -3,17 +3,21 @@
 //! Rule: nothing that a client does or leaves undone holds up another one. Each connection has its own task, a bounded
 //! pipeline, and time limits for its bytes in both directions; what all of them hold in memory has one common budget.
 
+mod acceptor;
 mod budget;
 mod connection;
+mod end;
 mod frames;
 mod limits;
 mod listener;
 mod metrics;
 mod server;
+mod service;
 
 pub use limits::Limits;
 pub use listener::{BoundListener, bind};
-pub use server::{Server, Service};
+pub use server::Server;
+pub use service::Service;
 
 #[cfg(test)]
 mod tests;

@@ -14,7 +14,7 @@ use crate::{
     config::AlertPolicy,
     coordinator::{
         append::StoredRecord,
-        runtime::{Driver, Unavailable, Work},
+        driver::{Driver, Unavailable, Work},
     },
     plugin::PluginHost,
     telemetry,

@@ -13,7 +13,7 @@ use crate::{
     base::TimestampMs,
     coordinator::{
         append::StoredRecord,
-        runtime::{Driver, Reply, Unavailable, Work},
+        driver::{Driver, Reply, Unavailable, Work},
         timers::Timers,
     },
     group::{

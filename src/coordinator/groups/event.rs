@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 
 use crate::{
     base::{GroupId, PluginName, TopicId, TopicName, TopicPartition},
-    coordinator::runtime::Unavailable,
+    coordinator::driver::Unavailable,
     group::{
         CommitOffsets, CommittedOffset, DescribedGroup, GroupError, ListedGroup,
         classic::{
