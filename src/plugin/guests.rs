@@ -21,7 +21,7 @@ use super::{
     guest::{Answer, Call, Guest},
     load::Loaded,
     quarantine::Admission,
-    registry::Slot,
+    slot::Slot,
 };
 
 /// Calls after which a guest is replaced: its memory never shrinks by itself.

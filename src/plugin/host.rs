@@ -8,8 +8,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     Assignor, HookKind, Partitioner, PluginStatus, Transform, cache, directory::Changes,
-    engine::PluginEngine, guests::Guests, limits::Limits, load::Loader, metrics::PluginMetrics,
-    registry::Registry, uses::PluginUses, watch::Keeper,
+    engine::PluginEngine, error::PluginError, guests::Guests, limits::Limits, load::Loader,
+    metrics::PluginMetrics, registry::Registry, uses::PluginUses, watch::Keeper,
 };
 use crate::{
     base::PluginName,
@@ -22,17 +22,6 @@ use crate::{
 pub struct Embedded {
     pub name: &'static str,
     pub wasm: &'static [u8],
-}
-
-/// What the room cannot do. A bad plugin is never a reason not to start.
-#[derive(Debug, thiserror::Error)]
-pub enum PluginError {
-    #[error("start the plugin engine: {0}")]
-    Engine(String),
-    #[error("there is no plugin {0}")]
-    Unknown(PluginName),
-    #[error("{0} has no earlier version")]
-    NoEarlierVersion(PluginName),
 }
 
 /// All plugins of a node.

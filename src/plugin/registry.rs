@@ -3,24 +3,17 @@
 //! A name in use that ever loaded stays known while its file is gone or it is quarantined: its policy answers then. One
 //! that nobody uses goes with its file.
 
-use std::{
-    collections::BTreeMap,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{collections::BTreeMap, sync::Arc};
 
-use arc_swap::ArcSwapOption;
-use parking_lot::{Mutex, RwLock};
+use parking_lot::RwLock;
 use tokio::sync::watch;
 
 use super::{
-    failure::{CallFailure, LoadError},
-    host::PluginError,
+    error::PluginError,
+    failure::LoadError,
     load::Loaded,
-    manifest::OnFailure,
-    metrics::{PluginMetrics, SlotMetrics},
-    quarantine::{Admission, FAILURES_MAX, Quarantine},
-    state_cache::StateCache,
+    metrics::PluginMetrics,
+    slot::Slot,
     status::{HookKind, PluginSource, PluginState, PluginStatus},
     uses::{Demand, PluginUses},
 };
@@ -36,50 +29,6 @@ pub(super) struct Registry {
     metrics: PluginMetrics,
     /// Counts loads, good and bad, and unloads.
     changes: watch::Sender<u64>,
-}
-
-/// One name with its versions.
-pub(super) struct Slot {
-    pub(super) name: PluginName,
-    pub(super) metrics: SlotMetrics,
-    active: ArcSwapOption<Loaded>,
-    history: Mutex<History>,
-    health: Mutex<Health>,
-    /// What a transform remembers of each partition.
-    pub(super) states: Mutex<StateCache>,
-}
-
-#[derive(Default)]
-struct History {
-    /// Runs, or ran until its file was gone: tells the policy.
-    newest: Option<Arc<Loaded>>,
-    /// Ran before that: for a rollback.
-    previous: Option<Arc<Loaded>>,
-    load_error: Option<String>,
-    /// Where the newest load, good or bad, came from.
-    source: Option<PluginSource>,
-}
-
-/// How the version that runs does.
-#[derive(Default)]
-struct Health {
-    quarantine: Quarantine,
-    call_error: Option<String>,
-    warned_at: Option<Instant>,
-}
-
-/// A plugin that fails now and then is told of at most this often.
-const WARN_INTERVAL: Duration = Duration::from_secs(10);
-
-impl Health {
-    /// Whether a failure is worth a line now.
-    fn warns(&mut self, now: Instant) -> bool {
-        let warns = self.warned_at.is_none_or(|before| now.duration_since(before) >= WARN_INTERVAL);
-        if warns {
-            self.warned_at = Some(now);
-        }
-        warns
-    }
 }
 
 impl Registry {
@@ -212,11 +161,7 @@ impl Registry {
             running = slot.active().map(|it| it.description.version.clone()),
             "plugin could not be loaded"
         );
-        let mut history = slot.history.lock();
-        history.load_error = Some(error.to_string());
-        history.source.get_or_insert(source);
-        drop(history);
-        slot.metrics.reloaded("failed");
+        slot.refused(source, error);
         self.changed();
     }
 
@@ -229,9 +174,7 @@ impl Registry {
             slots.remove(name);
         }
         drop(slots);
-        if slot.active.swap(None).is_some() {
-            slot.unloaded(user.as_deref());
-        }
+        slot.unload(user.as_deref());
         self.changed();
     }
 
@@ -242,7 +185,7 @@ impl Registry {
     /// [`PluginError::Unknown`] and [`PluginError::NoEarlierVersion`].
     pub(super) fn rollback(&self, name: &PluginName) -> Result<PluginStatus, PluginError> {
         let slot = self.get(name).ok_or_else(|| PluginError::Unknown(name.clone()))?;
-        let previous = slot.history.lock().previous.take();
+        let previous = slot.take_previous();
         let previous = previous.ok_or_else(|| PluginError::NoEarlierVersion(name.clone()))?;
         tracing::info!(
             plugin = name.as_str(),
@@ -270,155 +213,5 @@ fn absent(name: &str, error: String) -> PluginStatus {
         source: PluginSource::File,
         state: PluginState::Failed,
         last_error: Some(error),
-    }
-}
-
-impl Slot {
-    fn new(name: PluginName, metrics: SlotMetrics) -> Self {
-        Self {
-            name,
-            metrics,
-            active: ArcSwapOption::empty(),
-            history: Mutex::default(),
-            health: Mutex::default(),
-            states: Mutex::default(),
-        }
-    }
-
-    /// The version that runs.
-    pub(super) fn active(&self) -> Option<Arc<Loaded>> {
-        self.active.load_full()
-    }
-
-    pub(super) fn active_id(&self) -> Option<u64> {
-        self.active.load().as_ref().map(|it| it.id)
-    }
-
-    pub(super) fn is_loaded(&self) -> bool {
-        self.active.load().is_some()
-    }
-
-    /// The version that runs, or that ran last.
-    pub(super) fn newest(&self) -> Option<Arc<Loaded>> {
-        self.history.lock().newest.clone()
-    }
-
-    /// `None` if it never loaded.
-    pub(super) fn hook(&self) -> Option<HookKind> {
-        self.history.lock().newest.as_ref().map(|it| it.hook())
-    }
-
-    /// What a failure means now.
-    pub(super) fn on_failure(&self) -> OnFailure {
-        self.newest().map_or(OnFailure::Reject, |it| it.on_failure)
-    }
-
-    fn activate(&self, loaded: Arc<Loaded>) {
-        let mut history = self.history.lock();
-        if let Some(before) = history.newest.replace(loaded.clone())
-            && before.sha256 != loaded.sha256
-        {
-            // A name whose world has changed cannot go back.
-            history.previous = Some(before).filter(|it| it.hook() == loaded.hook());
-        }
-        history.load_error = None;
-        history.source = Some(loaded.source);
-        let mut health = self.health.lock();
-        *health = Health::default();
-        self.metrics.set_quarantined(false);
-        self.active.store(Some(loaded));
-    }
-
-    /// Tells that its file is gone; `user` is who needs it.
-    fn unloaded(&self, user: Option<&str>) {
-        let plugin = self.name.as_str();
-        if let Some(user) = user {
-            tracing::warn!(
-                plugin,
-                "plugin is unloaded: its file is gone, and {user} uses it: its on-failure policy answers"
-            );
-            self.history.lock().load_error = Some(format!("its file is gone, and {user} uses it"));
-        } else {
-            tracing::info!(plugin, "plugin is removed: its file is gone, and nobody uses it");
-        }
-        self.metrics.set_quarantined(false);
-        self.metrics.reloaded("unloaded");
-    }
-
-    pub(super) fn admit(&self, now: Instant) -> Admission {
-        self.health.lock().quarantine.admit(now)
-    }
-
-    pub(super) fn is_confined(&self) -> bool {
-        self.health.lock().quarantine.is_confined()
-    }
-
-    pub(super) fn is_trusted(&self) -> bool {
-        self.health.lock().quarantine.is_trusted()
-    }
-
-    /// Takes note of a call's end. That of a version which runs no more counts for nothing.
-    pub(super) fn finished(&self, load_id: u64, failure: Option<&CallFailure>, now: Instant) {
-        if let Some(failure) = failure {
-            self.metrics.failed(failure.kind);
-        }
-        let mut health = self.health.lock();
-        // Under the lock: a version that is swapped in begins with a health of its own.
-        if self.active_id() != Some(load_id) {
-            return;
-        }
-        match failure {
-            None => self.succeeded(&mut health),
-            Some(failure) if failure.kind.is_guests_fault() => {
-                self.failed(&mut health, failure, now);
-            }
-            Some(_) => {}
-        }
-    }
-
-    fn succeeded(&self, health: &mut Health) {
-        health.call_error = None;
-        if health.quarantine.succeeded() {
-            self.metrics.set_quarantined(false);
-            tracing::info!(
-                plugin = self.name.as_str(),
-                "plugin answers again: its quarantine ends"
-            );
-        }
-    }
-
-    fn failed(&self, health: &mut Health, failure: &CallFailure, now: Instant) {
-        let plugin = self.name.as_str();
-        health.call_error = Some(failure.to_string());
-        if health.quarantine.failed(now) {
-            self.metrics.set_quarantined(true);
-            tracing::error!(
-                plugin,
-                error = %failure,
-                "plugin is quarantined after {FAILURES_MAX} failures in a row: its on-failure setting applies"
-            );
-        } else if health.warns(now) {
-            tracing::warn!(plugin, kind = failure.kind.label(), error = %failure, "plugin failed");
-        }
-    }
-
-    pub(super) fn status(&self) -> PluginStatus {
-        let active = self.active();
-        let history = self.history.lock();
-        let health = self.health.lock();
-        let newest = history.newest.as_ref();
-        PluginStatus {
-            name: self.name.to_string(),
-            hook: newest.map(|it| it.hook()),
-            version: newest.map(|it| it.description.version.clone()),
-            sha256: newest.map(|it| it.sha256.clone()),
-            source: newest.map(|it| it.source).or(history.source).unwrap_or(PluginSource::File),
-            state: match active {
-                None => PluginState::Failed,
-                Some(_) if health.quarantine.is_confined() => PluginState::Quarantined,
-                Some(_) => PluginState::Active,
-            },
-            last_error: history.load_error.clone().or_else(|| health.call_error.clone()),
-        }
     }
 }

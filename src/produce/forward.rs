@@ -9,7 +9,6 @@ use super::{
     ProduceError,
     derived::derived_id,
     hooks::Raised,
-    lane::{is_dropped, nth},
     long_work::long_work,
     raise::{Placed, size_bytes, verdicts},
     route::{Part, Route},
@@ -60,7 +59,7 @@ impl Forward<'_> {
 
     /// Stores the control batch that stands in the receiving partition, and tells of dropped records with it.
     pub(crate) async fn append_control(&self, batch: Batch) -> Result<Appended, ProduceError> {
-        self.append(self.partition, batch, &|_| None, &|index| is_dropped(self.route, index)).await
+        self.append(self.partition, batch, &|_| None, &|index| self.route.is_dropped(index)).await
     }
 
     /// Waits for the route record. It is stored, so the producer must send the same batch again if this fails.
@@ -86,7 +85,7 @@ impl Forward<'_> {
         let here = self.partition.topic_partition.partition;
         let (mine, others): (Vec<Part>, Vec<Part>) =
             parts.into_iter().partition(|it| it.target == here);
-        let dropped = |index| is_dropped(self.route, index);
+        let dropped = |index| self.route.is_dropped(index);
         let appended = if let Some(part) = mine.first() {
             self.store(self.partition, part, &dropped).await?
         } else {
@@ -134,12 +133,14 @@ impl Forward<'_> {
         let transforms = &target.config().transforms;
         self.shared
             .append(target, batch, self.acks, self.raised.map_or(0, size_bytes), |appended| {
+                // The offsets of a part follow each other.
+                let nth = |at: usize| appended.base_offset + at as i64;
                 let placed = Placed {
                     topic_id: target.topic_id,
                     partition: &target.topic_partition,
                     first: appended.base_offset,
                     last: appended.last_offset,
-                    offset_of: &|index| position(index).map(|at| nth(appended.base_offset, at)),
+                    offset_of: &|index| position(index).map(nth),
                     dropped,
                 };
                 verdicts(transforms, self.raised, self.decoded, &placed)

@@ -14,7 +14,7 @@ use super::{
     ProduceError, Stored, Submission,
     admission::{admit, fits},
     dead_letter,
-    edit::{Fate, filtered, stored_deltas},
+    edit::{filtered, stored_deltas},
     forward::Forward,
     hooks::{HookCall, Raised, Transformed},
     long_work::long_work,
@@ -23,7 +23,7 @@ use super::{
     shared::{Shared, codec},
 };
 use crate::{
-    base::{Offset, TopicId, TopicPartition},
+    base::{TopicId, TopicPartition},
     config::TopicConfig,
     log::{Appended, ProducerCheck, StoredBatch, UnfinishedRoute},
     replica::{Acks, Partition, ReplicaError},
@@ -296,14 +296,4 @@ fn not_everywhere(error: ProduceError) -> ProduceError {
         ProduceError::NotEverywhere(_) => error,
         other => ProduceError::NotEverywhere(other.to_string()),
     }
-}
-
-/// Whether dropped records are told of with the receiving partition's control batch.
-pub(crate) fn is_dropped(route: &Route, index: usize) -> bool {
-    route.0.get(index).is_some_and(|it| it.fate == Fate::Dropped)
-}
-
-/// Offset of a record of a part: there they are consecutive.
-pub(crate) fn nth(base: Offset, index: usize) -> Offset {
-    base + index as i64
 }

@@ -55,6 +55,11 @@ pub(crate) struct Part {
 }
 
 impl Route {
+    /// Whether a record is dropped, and told of with the receiving partition's control batch.
+    pub(crate) fn is_dropped(&self, index: usize) -> bool {
+        self.0.get(index).is_some_and(|it| it.fate == Fate::Dropped)
+    }
+
     /// `targets` has one entry for each record that is left.
     pub(crate) fn new(edit: Edit, targets: &[u32]) -> Self {
         let mut targets = targets.iter();

@@ -8,7 +8,7 @@ use crate::{
         failure::CallFailure,
         guest::{Answer, Call},
         guests::Guests,
-        registry::Slot,
+        slot::Slot,
     },
 };
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::{
     failure::{CallFailure, FailureKind},
     load::Loaded,
-    registry::Slot,
+    slot::Slot,
 };
 
 pub use assignor::{

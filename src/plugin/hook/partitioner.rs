@@ -10,7 +10,7 @@ use crate::{
         guest::{Answer, Call},
         guests::Guests,
         manifest::OnFailure,
-        registry::Slot,
+        slot::Slot,
     },
     wire::record_batch::DecodedBatch,
 };

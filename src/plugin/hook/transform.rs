@@ -11,7 +11,7 @@ use crate::{
         guests::Guests,
         limits::RESULT_BYTES_MAX,
         manifest::OnFailure,
-        registry::Slot,
+        slot::Slot,
     },
     wire::record_batch::DecodedBatch,
 };
