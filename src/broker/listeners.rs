@@ -11,7 +11,11 @@ use crate::{
 pub(super) async fn bind(config: &Config) -> anyhow::Result<Vec<BoundListener>> {
     let mut bound = Vec::new();
     for listener in config.broker_listeners() {
-        bound.push(net::bind(listener).await.with_context(|| format!("listen on {listener}"))?);
+        bound.push(
+            net::bind(listener)
+                .await
+                .with_context(|| format!("listen on {listener}, of listeners"))?,
+        );
     }
     Ok(bound)
 }

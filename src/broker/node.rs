@@ -159,7 +159,9 @@ impl Sockets {
         let http = &config.net.http_listen;
         Ok(Self {
             listeners: listeners::bind(config).await?,
-            http: TcpListener::bind(http).await.with_context(|| format!("listen on {http}"))?,
+            http: TcpListener::bind(http)
+                .await
+                .with_context(|| format!("listen on {http}, which is klamm.http.listen"))?,
         })
     }
 

@@ -28,6 +28,17 @@ pub(super) enum FailureKind {
 }
 
 impl FailureKind {
+    pub(super) const ALL: [Self; 8] = [
+        Self::Trap,
+        Self::Timeout,
+        Self::Memory,
+        Self::Error,
+        Self::Malformed,
+        Self::Busy,
+        Self::Quarantined,
+        Self::Unloaded,
+    ];
+
     pub(super) fn label(self) -> &'static str {
         match self {
             Self::Trap => "trap",

@@ -110,6 +110,11 @@ impl PluginMetrics {
 
     pub(super) fn of(&self, name: &PluginName) -> SlotMetrics {
         let label = Plugin { plugin: name.to_string() };
+        // From the start, so that an alert on their growth sees the first one.
+        for kind in FailureKind::ALL {
+            let label = Failure { plugin: name.to_string(), kind: kind.label() };
+            drop(self.failures.get_or_create(&label));
+        }
         SlotMetrics {
             plugin: name.to_string(),
             families: self.clone(),

@@ -121,11 +121,18 @@ impl Registry {
 
     pub(super) fn status(&self) -> Vec<PluginStatus> {
         // One whose first load has not ended is no plugin yet, and has not failed either.
-        let has_ended =
-            |it: &PluginStatus| it.state != PluginState::Failed || it.last_error.is_some();
+        let has_ended = |it: &PluginStatus| it.hook.is_some() || it.last_error.is_some();
         let slots = self.slots.read();
-        let mut all: Vec<_> = slots.values().map(|it| it.status()).filter(has_ended).collect();
         let uses = self.uses.read();
+        let status = |slot: &Arc<Slot>| {
+            let mut status = slot.status();
+            if status.state == PluginState::Failed && status.hook.is_some() {
+                let user = uses.user(&slot.name).unwrap_or_default();
+                status.last_error = Some(format!("its file is gone, and {user} uses it"));
+            }
+            status
+        };
+        let mut all: Vec<_> = slots.values().map(status).filter(has_ended).collect();
         all.extend(uses.names().filter(|it| !slots.contains_key(*it)).map(|name| {
             let by = uses.user(name).unwrap_or_default();
             absent(name.as_str(), format!("is used by {by}, but there is no such file"))
@@ -169,7 +176,7 @@ impl Registry {
     pub(super) fn unload(&self, name: &PluginName) {
         let mut slots = self.slots.write();
         let Some(slot) = slots.get(name).cloned() else { return };
-        let user = self.uses.read().user(name).map(str::to_owned);
+        let user = self.uses.read().user(name);
         if user.is_none() || slot.hook().is_none() {
             slots.remove(name);
         }

@@ -131,7 +131,6 @@ impl Slot {
                 plugin,
                 "plugin is unloaded: its file is gone, and {user} uses it: its on-failure policy answers"
             );
-            self.history.lock().load_error = Some(format!("its file is gone, and {user} uses it"));
         } else {
             tracing::info!(plugin, "plugin is removed: its file is gone, and nobody uses it");
         }

@@ -1,14 +1,30 @@
 //! Which names topics and groups use, and as what: a name in use keeps that hook and stays known, whatever lies in
 //! the folder.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt};
 
 use super::{compile::world_name, status::HookKind};
 use crate::base::PluginName;
 
-/// Names in use, each with its hooks, and for each of these one that uses it.
+/// Names in use, each with its hooks, and for each of these who uses it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PluginUses(BTreeMap<PluginName, BTreeMap<HookKind, String>>);
+pub struct PluginUses(BTreeMap<PluginName, BTreeMap<HookKind, Users>>);
+
+/// Who uses a name: the first one, and how many others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Users {
+    first: String,
+    others: usize,
+}
+
+impl fmt::Display for Users {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.others {
+            0 => write!(f, "{}", self.first),
+            others => write!(f, "{} and {others} more", self.first),
+        }
+    }
+}
 
 /// The hooks that a file may be for, and why no other.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +36,11 @@ pub(super) struct Demand {
 impl PluginUses {
     /// `user` is who names the plugin, such as "topic `orders`"; of many the first is kept.
     pub fn add(&mut self, name: &PluginName, hook: HookKind, user: impl FnOnce() -> String) {
-        self.0.entry(name.clone()).or_default().entry(hook).or_insert_with(user);
+        let hooks = self.0.entry(name.clone()).or_default();
+        hooks
+            .entry(hook)
+            .and_modify(|it| it.others += 1)
+            .or_insert_with(|| Users { first: user(), others: 0 });
     }
 
     pub(super) fn contains(&self, name: &PluginName) -> bool {
@@ -32,8 +52,8 @@ impl PluginUses {
     }
 
     /// Who uses a name.
-    pub(super) fn user(&self, name: &PluginName) -> Option<&str> {
-        self.0.get(name)?.values().next().map(String::as_str)
+    pub(super) fn user(&self, name: &PluginName) -> Option<String> {
+        self.0.get(name)?.values().next().map(Users::to_string)
     }
 
     /// What a name in use asks of its file.
@@ -83,12 +103,12 @@ mod tests {
         let mut uses = PluginUses::default();
         uses.add(&"mine".into(), HookKind::Partitioner, || "topic `orders`".into());
         uses.add(&"mine".into(), HookKind::Partitioner, || "topic `payments`".into());
-        assert_eq!(uses.user(&"mine".into()), Some("topic `orders`"));
+        assert_eq!(uses.user(&"mine".into()), Some("topic `orders` and 1 more".into()));
         let demand = uses.demand(&"mine".into()).expect("it is in use");
         assert!(demand.admits(HookKind::Partitioner) && !demand.admits(HookKind::Transform));
         assert_eq!(
             demand.refusal(HookKind::Transform),
-            "is of the world transform-plugin, but mine is used by topic `orders` as partitioner-plugin: give this \
+            "is of the world transform-plugin, but mine is used by topic `orders` and 1 more as partitioner-plugin: give this \
              file another name, or take mine out of the configs first"
         );
         assert_eq!(uses.demand(&"other".into()), None);

@@ -207,7 +207,7 @@ fn guard(strays: Vec<RefusedRecord>) -> Result<(), ProduceError> {
 }
 
 fn not_loaded(name: &PluginName) -> ProduceError {
-    ProduceError::HookFailed(format!("the plugin {name} is not loaded"))
+    ProduceError::HookFailed(format!("plugin {name}: no version is loaded now"))
 }
 
 fn take_over(

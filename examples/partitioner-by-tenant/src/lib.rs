@@ -1,9 +1,8 @@
 //! A partitioner that keeps each tenant's records together: keys look like `tenant:rest`, and the
 //! tenant alone decides.
 //!
-//! A tenant's records are in order among themselves, whatever the rest of their keys, and a consumer
-//! that reads a partition sees whole tenants. A key without a separator is a tenant of its own. Records
-//! without a key go round-robin.
+//! A consumer that reads a partition sees whole tenants, and the records of a key in order. A key without
+//! a separator is a tenant of its own. Records without a key go round-robin.
 
 use klamm_plugin::partitioner::{Batch, Partitioner, Record};
 use klamm_plugin::{Description, Needs};

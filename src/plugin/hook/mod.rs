@@ -25,7 +25,7 @@ pub use transform::{
 /// The version that answers now.
 fn running(slot: &Slot) -> Result<Arc<Loaded>, CallFailure> {
     slot.active().ok_or_else(|| {
-        let failure = CallFailure::new(FailureKind::Unloaded, "is not loaded now");
+        let failure = CallFailure::new(FailureKind::Unloaded, "no version is loaded now");
         slot.metrics.failed(failure.kind);
         failure
     })
