@@ -121,14 +121,15 @@ impl Registry {
 
     pub(super) fn status(&self) -> Vec<PluginStatus> {
         // One whose first load has not ended is no plugin yet, and has not failed either.
-        let has_ended = |it: &PluginStatus| it.hook.is_some() || it.last_error.is_some();
+        let has_ended =
+            |it: &PluginStatus| it.state != PluginState::Failed || it.last_error.is_some();
         let slots = self.slots.read();
         let uses = self.uses.read();
         let status = |slot: &Arc<Slot>| {
             let mut status = slot.status();
-            if status.state == PluginState::Failed && status.hook.is_some() {
-                let user = uses.user(&slot.name).unwrap_or_default();
-                status.last_error = Some(format!("its file is gone, and {user} uses it"));
+            if status.state == PluginState::Failed && status.last_error.is_none() {
+                let user = uses.user(&slot.name).filter(|_| status.hook.is_some());
+                status.last_error = user.map(|it| format!("its file is gone, and {it} uses it"));
             }
             status
         };

@@ -122,6 +122,7 @@ impl Slot {
 
     /// Stops what runs, for its file is gone; `user` is who needs it.
     pub(super) fn unload(&self, user: Option<&str>) {
+        self.history.lock().load_error = None;
         if self.active.swap(None).is_none() {
             return;
         }
