@@ -172,8 +172,10 @@ pub(super) struct Produce {
     /// Text between a line's key and its value; records of lines that do not have it have no keys
     #[arg(long, short = 'K', value_name = "TEXT")]
     pub(super) key_separator: Option<String>,
-    /// Sends all records there; else keys decide, those without one go to the partitions in turns, and a topic whose
-    /// klamm.partitioner routes gets all in its first partition, so that the plugin sees the lines in their order
+    /// Sends all records there; else keys decide, and those without one go to the partitions in turns
+    ///
+    /// Where a topic's klamm.partitioner routes, all go to its first partition, so that the plugin sees the lines in
+    /// their order.
     #[arg(long, short, value_parser = index)]
     pub(super) partition: Option<i32>,
     #[command(flatten)]
@@ -198,8 +200,10 @@ pub(super) struct Consume {
     /// Prints key and value, separated by this text; what is null is printed as `null`
     #[arg(long, short = 'K', value_name = "TEXT")]
     pub(super) key_separator: Option<String>,
-    /// Prints before each value, with tabs between: timestamp, partition, offset, headers and key, as in
-    /// `CreateTime:1700000000000 Partition:0 Offset:5 trace:1f,lang:en key`, with NO_HEADERS for none
+    /// Prints timestamp, partition, offset, headers and key before each value, with tabs between
+    ///
+    /// As kafka-console-consumer does: `CreateTime:1700000000000 Partition:0 Offset:5 trace:1f,lang:en key value`, and
+    /// NO_HEADERS where there are none. The text of --key-separator stands between key and value.
     #[arg(long, short)]
     pub(super) verbose: bool,
     #[command(flatten)]

@@ -61,7 +61,8 @@ pub(super) fn named(numbers: impl IntoIterator<Item = usize>) -> String {
     };
     let told: Vec<String> = runs.iter().take(RUNS_MAX).map(run).collect();
     let untold: usize = runs.iter().skip(RUNS_MAX).map(|(first, last)| last - first + 1).sum();
-    let others = if untold > 0 { format!(" and {}", counted(untold, "other")) } else { "".into() };
+    let others = (untold > 0).then(|| format!(" and {}", counted(untold, "other")));
+    let others = others.unwrap_or_default();
     format!("{} {}{others}", if is_one { "line" } else { "lines" }, told.join(", "))
 }
 

@@ -155,18 +155,25 @@ fn lines_of_a_routed_topic_are_stored_in_their_order() {
     let example = "/examples/partitioner-by-tenant/partitioner-by-tenant.wasm";
     let wasm = std::fs::read(format!("{}{example}", env!("CARGO_MANIFEST_DIR"))).unwrap();
     broker.load_plugin("by-tenant", &wasm);
-    broker.client().create_topic("orders", 6, &[("klamm.partitioner", "by-tenant")]);
-    let lines: Vec<String> =
-        (0..200).map(|it| format!("{}:{it}={it}", ["acme", "zeta"][it % 2])).collect();
-    let input = lines.join("\n");
-    let (_, told) = succeeds(&broker, &["produce", "orders", "-K", "="], input.as_bytes());
-    assert_eq!(told, "200 records sent to orders\n");
-    let (out, _) = succeeds(&broker, &["consume", "orders", "--exit", "-K", "="], b"");
-    for tenant in ["acme", "zeta"] {
-        let is_theirs = |it: &&str| it.starts_with(tenant);
-        let got: Vec<&str> = out.lines().filter(is_theirs).collect();
-        let want: Vec<&str> = lines.iter().map(String::as_str).filter(is_theirs).collect();
-        assert_eq!(got, want);
+    let of_tenant: fn(usize) -> String = |it| format!("{}:{it}={it}", ["acme", "zeta"][it % 2]);
+    let of_key: fn(usize) -> String = |it| format!("k{}={it}", it % 7);
+    for (topic, plugin, line, beginnings) in [
+        ("tenants", "by-tenant", of_tenant, ["acme:", "zeta:"]),
+        ("keys", "key-ordering", of_key, ["k0=", "k6="]),
+    ] {
+        broker.client().create_topic(topic, 6, &[("klamm.partitioner", plugin)]);
+        let lines: Vec<String> = (0..200).map(line).collect();
+        let input = lines.join("\n");
+        let (_, told) = succeeds(&broker, &["produce", topic, "-K", "="], input.as_bytes());
+        assert_eq!(told, format!("200 records sent to {topic}\n"));
+        let (out, _) = succeeds(&broker, &["consume", topic, "--exit", "-K", "="], b"");
+        assert_eq!(out.lines().count(), 200);
+        for beginning in beginnings {
+            let kept = |it: &&str| it.starts_with(beginning);
+            let got: Vec<&str> = out.lines().filter(kept).collect();
+            let sent: Vec<&str> = lines.iter().map(String::as_str).filter(kept).collect();
+            assert_eq!(got, sent, "{topic}");
+        }
     }
 }
 
