@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum, builder::UnknownArgumentValueParser};
 
 use crate::config::read_number;
 
@@ -24,7 +24,7 @@ pub(super) enum Command {
     /// Makes, lists, describes and alters topics
     #[command(subcommand)]
     Topic(Topic),
-    /// Lists and describes consumer groups, and alters their configs
+    /// Lists, describes and deletes consumer groups, and alters their configs
     #[command(subcommand)]
     Group(Group),
     /// Sends the lines of standard input to a topic, a record each
@@ -71,7 +71,8 @@ pub(super) struct Bootstrap {
         short,
         value_name = "HOST:PORT",
         default_value = BOOTSTRAP,
-        env = "KLAMM_BOOTSTRAP"
+        env = "KLAMM_BOOTSTRAP",
+        value_parser = addresses
     )]
     pub(super) bootstrap: String,
 }
@@ -105,6 +106,7 @@ pub(super) enum Topic {
         at: Bootstrap,
     },
     /// Sets or removes configs, or adds partitions
+    #[command(group = changes(&["config", "delete_config", "partitions"]))]
     Alter {
         name: String,
         /// Sets a topic config
@@ -138,12 +140,13 @@ pub(super) enum Group {
     Describe {
         name: String,
         /// Admin HTTP address of the node, which tells the version of an assignor plugin
-        #[arg(long, value_name = "HOST:PORT", env = "KLAMM_HTTP")]
+        #[arg(long, value_name = "HOST:PORT", env = "KLAMM_HTTP", value_parser = address)]
         http: Option<String>,
         #[command(flatten)]
         at: Bootstrap,
     },
     /// Sets or removes a group's configs
+    #[command(group = changes(&["config", "delete_config"]))]
     Alter {
         name: String,
         /// Sets a group config, such as klamm.assignor=sticky
@@ -155,15 +158,24 @@ pub(super) enum Group {
         #[command(flatten)]
         at: Bootstrap,
     },
+    /// Deletes a group without members, with its offsets
+    Delete {
+        name: String,
+        #[command(flatten)]
+        at: Bootstrap,
+    },
 }
 
 #[derive(Debug, Args)]
 pub(super) struct Produce {
     pub(super) topic: String,
-    /// Text between a line's key and its value; without it records have no keys
+    /// Text between a line's key and its value; records of lines that do not have it have no keys
     #[arg(long, short = 'K', value_name = "TEXT")]
     pub(super) key_separator: Option<String>,
     /// Sends all records there; else keys decide, and those without one go to the partitions in turns
+    ///
+    /// Where a topic's klamm.partitioner routes, all go to its first partition, so that the plugin sees the lines in
+    /// their order.
     #[arg(long, short, value_parser = index)]
     pub(super) partition: Option<i32>,
     #[command(flatten)]
@@ -185,9 +197,15 @@ pub(super) struct Consume {
     /// Ends after so many records
     #[arg(long, short = 'n', value_name = "COUNT", value_parser = count)]
     pub(super) max_records: Option<u64>,
-    /// Prints key and value, separated by this text
+    /// Prints key and value, separated by this text; what is null is printed as `null`
     #[arg(long, short = 'K', value_name = "TEXT")]
     pub(super) key_separator: Option<String>,
+    /// Prints timestamp, partition, offset, headers and key before each value, with tabs between
+    ///
+    /// As kafka-console-consumer does: `CreateTime:1700000000000 Partition:0 Offset:5 trace:1f,lang:en key value`, and
+    /// NO_HEADERS where there are none. The text of --key-separator stands between key and value.
+    #[arg(long, short)]
+    pub(super) verbose: bool,
     #[command(flatten)]
     pub(super) at: Bootstrap,
 }
@@ -201,12 +219,16 @@ pub(super) enum Plugin {
             long,
             value_name = "HOST:PORT",
             default_value = HTTP,
-            env = "KLAMM_HTTP"
+            env = "KLAMM_HTTP",
+            value_parser = address
         )]
         http: String,
         /// As the JSON of GET /v1/plugins
         #[arg(long)]
         json: bool,
+        /// Of every other subcommand, and so likely to be typed here
+        #[arg(long, short, hide = true, value_parser = http_instead())]
+        bootstrap: Option<String>,
     },
     /// Loads a plugin's file as a node would, and tells what it found
     Check {
@@ -222,6 +244,33 @@ pub(super) struct Config {
     /// Prints every setting with its meaning and default
     #[arg(long, required = true)]
     pub(super) print_defaults: bool,
+}
+
+/// What an alteration asks for: one of these at least.
+fn changes(arguments: &[&'static str]) -> ArgGroup {
+    ArgGroup::new("changes").args(arguments).required(true).multiple(true)
+}
+
+fn http_instead() -> UnknownArgumentValueParser {
+    UnknownArgumentValueParser::suggest_arg("--http")
+        .and_suggest("a node's plugins are listed at its admin HTTP address")
+}
+
+/// Addresses with commas between.
+fn addresses(text: &str) -> Result<String, String> {
+    let mut given = text.split(',').map(str::trim).filter(|it| !it.is_empty()).peekable();
+    if given.peek().is_none() {
+        return Err("no address was given".into());
+    }
+    given.try_for_each(|it| address(it).map(drop))?;
+    Ok(text.into())
+}
+
+fn address(text: &str) -> Result<String, String> {
+    match text.rsplit_once(':') {
+        Some((host, port)) if !host.is_empty() && port.parse::<u16>().is_ok() => Ok(text.into()),
+        _ => Err(format!("`{text}` is not HOST:PORT")),
+    }
 }
 
 /// A count of partitions.

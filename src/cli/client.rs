@@ -11,7 +11,7 @@ use bytes::{Bytes, BytesMut};
 use kafka_protocol::{
     messages::{
         MetadataRequest, MetadataResponse, RequestHeader, ResponseHeader,
-        metadata_request::MetadataRequestTopic,
+        metadata_request::MetadataRequestTopic, metadata_response::MetadataResponseTopic,
     },
     protocol::{Decodable, Encodable, HeaderVersion, Request, StrBytes},
 };
@@ -26,10 +26,13 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Looks at a topic that is being made, and the pause between two of them.
 const LOOKS_MAX: usize = 30;
 const LOOK_PAUSE: Duration = Duration::from_millis(100);
+/// Of a topic's name that is worth a guess.
+const HINT_CHARS_MIN: usize = 4;
 
 /// A connection to a broker.
 pub(super) struct Client {
     stream: TcpStream,
+    address: String,
     correlation_id: i32,
 }
 
@@ -39,18 +42,18 @@ impl Client {
         let mut failure = io::Error::new(io::ErrorKind::InvalidInput, "no address was given");
         for address in bootstrap.split(',').map(str::trim).filter(|it| !it.is_empty()) {
             match connect(address) {
-                Ok(stream) => return Self::over(stream),
+                Ok(stream) => return Self::over(stream, address),
                 Err(error) => failure = error,
             }
         }
         Err(failure).with_context(|| format!("connect to the broker at {bootstrap}"))
     }
 
-    fn over(stream: TcpStream) -> anyhow::Result<Self> {
+    fn over(stream: TcpStream, address: &str) -> anyhow::Result<Self> {
         stream.set_read_timeout(Some(ANSWER_TIMEOUT))?;
         stream.set_write_timeout(Some(ANSWER_TIMEOUT))?;
         stream.set_nodelay(true)?;
-        Ok(Self { stream, correlation_id: 0 })
+        Ok(Self { stream, address: address.to_owned(), correlation_id: 0 })
     }
 
     /// Sends a request and reads its answer.
@@ -89,12 +92,26 @@ impl Client {
     fn read_frame(&mut self) -> anyhow::Result<Bytes> {
         let mut length = [0; 4];
         self.stream.read_exact(&mut length).map_err(in_words)?;
-        let length = usize::try_from(i32::from_be_bytes(length))?;
-        ensure!(length <= RESPONSE_BYTES_MAX, "an answer of {length} bytes is too large");
+        // Another protocol's first bytes, such as `HTTP`, read as an absurd length.
+        let length = u32::from_be_bytes(length) as usize;
+        let address = &self.address;
+        ensure!(length <= RESPONSE_BYTES_MAX, "no Kafka broker answers at {address}");
         let mut body = Vec::new();
         (&mut self.stream).take(length as u64).read_to_end(&mut body).map_err(in_words)?;
         ensure!(body.len() == length, "the broker closed the connection");
         Ok(body.into())
+    }
+
+    /// A topic as it is now.
+    pub(super) fn topic(&mut self, name: &str) -> anyhow::Result<MetadataResponseTopic> {
+        let answer = self.metadata(Some(name), false)?;
+        let topic = answer.topics.into_iter().next();
+        let topic = topic.context("the broker did not answer for the topic")?;
+        if ErrorCode::from_code(topic.error_code) == ErrorCode::UnknownTopicOrPartition {
+            bail!("there is no topic {name}{}", self.hint(name)?);
+        }
+        check(name, topic.error_code, None)?;
+        Ok(topic)
     }
 
     /// Partitions of a topic, sorted; one that is made this moment is waited for.
@@ -155,9 +172,14 @@ impl Client {
 
     /// What may have been meant by a topic that does not exist, to be put behind a sentence.
     pub(super) fn hint(&mut self, topic: &str) -> anyhow::Result<String> {
+        // Short names are all near to each other.
+        let says_enough = |name: &str| name.chars().count() >= HINT_CHARS_MIN;
+        if !says_enough(topic) {
+            return Ok(String::new());
+        }
         let topics = self.metadata(None, false)?.topics;
         let names = topics.iter().filter_map(|it| it.name.as_ref()).map(|it| it.as_str());
-        let meant = nearest(topic, names.filter(|it| *it != topic));
+        let meant = nearest(topic, names.filter(|it| *it != topic && says_enough(it)));
         Ok(meant.map(|it| format!("; did you mean {it}?")).unwrap_or_default())
     }
 

@@ -1,5 +1,6 @@
 //! Configs of topics, groups and brokers, over the protocol: shown and altered.
 
+use anyhow::bail;
 use kafka_protocol::{
     messages::{
         DescribeConfigsRequest, IncrementalAlterConfigsRequest,
@@ -13,6 +14,7 @@ use super::{
     client::{Client, check, key_value, text},
     output::print,
 };
+use crate::config::nearest;
 
 /// Types of resources.
 pub(super) const TOPIC: i8 = 2;
@@ -54,6 +56,8 @@ pub(super) fn describe(
 }
 
 /// Sets and removes configs of a topic or group, in one request.
+///
+/// A broker takes the removal of a config that nothing has, so a slip of the finger is refused here.
 pub(super) fn alter(
     client: &mut Client,
     resource_type: i8,
@@ -63,6 +67,10 @@ pub(super) fn alter(
 ) -> anyhow::Result<()> {
     if sets.is_empty() && deletes.is_empty() {
         return Ok(());
+    }
+    if !deletes.is_empty() {
+        let known = describe(client, resource_type, name)?;
+        deletes.iter().try_for_each(|key| check_known(key, &known))?;
     }
     let resource = AlterConfigsResource::default()
         .with_resource_type(resource_type)
@@ -74,6 +82,15 @@ pub(super) fn alter(
         print(format_args!("{name}: altered"))?;
     }
     Ok(())
+}
+
+fn check_known(key: &str, known: &[Config]) -> anyhow::Result<()> {
+    let names = || known.iter().map(|it| it.name.as_str());
+    if names().any(|it| it == key) {
+        return Ok(());
+    }
+    let hint = nearest(key, names()).map(|it| format!("; did you mean {it}?"));
+    bail!("there is no config {key}{}", hint.unwrap_or_default())
 }
 
 fn changes(sets: &[String], deletes: &[String]) -> anyhow::Result<Vec<AlterableConfig>> {

@@ -1,6 +1,10 @@
 //! `klamm consume`: prints records, a line each.
 
-use std::{collections::BTreeMap, io::Write, time::Duration};
+use std::{
+    collections::BTreeMap,
+    io::{IsTerminal as _, Write, stderr},
+    time::Duration,
+};
 
 use anyhow::bail;
 use bytes::Bytes;
@@ -12,10 +16,11 @@ use kafka_protocol::messages::{
 use super::{
     arguments::Consume,
     client::{Client, check, known_partition, text},
+    layout::Layout,
     offsets::{EARLIEST, LATEST, offsets},
-    output::{Output, output},
+    output::{Output, output, tell},
 };
-use crate::wire::record_batch::{RecordView, split};
+use crate::wire::record_batch::split;
 
 /// Most that a batch may expand to.
 const DECOMPRESSED_BYTES_MAX: usize = 64 * 1024 * 1024;
@@ -30,12 +35,17 @@ pub(super) fn run(arguments: &Consume) -> anyhow::Result<()> {
         partitions = vec![known_partition(&arguments.topic, &partitions, index)?];
     }
     let (positions, out) = (BTreeMap::new(), output());
-    let mut consumer = Consumer { arguments, client, positions, out, printed: 0 };
+    let layout = Layout::new(arguments);
+    let mut consumer = Consumer { arguments, client, positions, layout, out, printed: 0 };
     let start = if arguments.new { LATEST } else { EARLIEST };
     consumer.positions = consumer.offsets(&partitions, start)?;
     let ends = if arguments.exit { Some(consumer.offsets(&partitions, LATEST)?) } else { None };
+    let mut may_tell = ends.is_none() && stderr().is_terminal();
     while !consumer.is_done(ends.as_ref()) {
-        consumer.fetch()?;
+        let is_at_end = !consumer.fetch()?;
+        if is_at_end && std::mem::take(&mut may_tell) {
+            tell("waiting for records; Ctrl-C ends");
+        }
     }
     Ok(())
 }
@@ -45,6 +55,7 @@ struct Consumer<'a> {
     client: Client,
     /// The next offset of each partition.
     positions: BTreeMap<i32, i64>,
+    layout: Layout<'a>,
     out: Output,
     printed: u64,
 }
@@ -78,7 +89,8 @@ impl Consumer<'_> {
         bail!("{topic}: its partitions are not open")
     }
 
-    fn fetch(&mut self) -> anyhow::Result<()> {
+    /// Prints what there is, or comes within the wait. `false` when that is nothing.
+    fn fetch(&mut self) -> anyhow::Result<bool> {
         let asked = self.positions.iter().map(|(&partition, &offset)| {
             FetchPartition::default()
                 .with_partition(partition)
@@ -94,12 +106,15 @@ impl Consumer<'_> {
             .with_max_bytes(16 * 1024 * 1024)
             .with_topics(vec![topic]);
         let answer = self.client.call(11, &request)?;
+        let mut has_more = false;
         for it in answer.responses.into_iter().flat_map(|it| it.partitions) {
             let what = format!("{}-{}", self.arguments.topic, it.partition_index);
             check(&what, it.error_code, None)?;
-            self.print(it.partition_index, it.records.unwrap_or_default())?;
+            let records = it.records.unwrap_or_default();
+            has_more |= !records.is_empty();
+            self.print(it.partition_index, records)?;
         }
-        Ok(())
+        Ok(has_more)
     }
 
     fn print(&mut self, partition: i32, records: Bytes) -> anyhow::Result<()> {
@@ -109,7 +124,8 @@ impl Consumer<'_> {
                 for record in batch.decode(DECOMPRESSED_BYTES_MAX)?.records() {
                     let offset = batch.header.base_offset.0 + i64::from(record.offset_delta());
                     if offset >= from && self.may_print() {
-                        self.print_record(record)?;
+                        self.layout.write(partition, &batch.header, record, &mut self.out)?;
+                        self.printed += 1;
                     }
                 }
             }
@@ -124,17 +140,5 @@ impl Consumer<'_> {
 
     fn may_print(&self) -> bool {
         self.arguments.max_records.is_none_or(|max| self.printed < max)
-    }
-
-    fn print_record(&mut self, record: RecordView<'_>) -> anyhow::Result<()> {
-        let out = &mut self.out;
-        if let Some(separator) = &self.arguments.key_separator {
-            out.write_all(record.key().unwrap_or_default())?;
-            out.write_all(separator.as_bytes())?;
-        }
-        out.write_all(record.value().unwrap_or_default())?;
-        out.write_all(b"\n")?;
-        self.printed += 1;
-        Ok(())
     }
 }

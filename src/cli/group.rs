@@ -1,15 +1,17 @@
-//! `klamm group`: lists and describes consumer groups, and alters their configs.
+//! `klamm group`: lists, describes and deletes consumer groups, and alters their configs.
 
 use std::io::Write as _;
 
-use kafka_protocol::messages::ListGroupsRequest;
+use anyhow::Context as _;
+use kafka_protocol::messages::{DeleteGroupsRequest, ListGroupsRequest};
 
 use super::{
     arguments::Group,
-    client::{Client, check},
+    client::{Client, check, text},
     configs::{self, GROUP},
+    coordinator::{coordinator, patiently},
     group_description,
-    output::output,
+    output::{output, print},
 };
 
 pub(super) fn run(command: Group) -> anyhow::Result<()> {
@@ -20,6 +22,7 @@ pub(super) fn run(command: Group) -> anyhow::Result<()> {
             let client = &mut Client::connect(&at.bootstrap)?;
             configs::alter(client, GROUP, &name, &config, &delete_config)
         }
+        Group::Delete { name, at } => delete(&mut Client::connect(&at.bootstrap)?, &name),
     }
 }
 
@@ -31,4 +34,16 @@ fn list(client: &mut Client) -> anyhow::Result<()> {
         writeln!(out, "{} {}", &*group.group_id, group.group_state)?;
     }
     Ok(out.flush()?)
+}
+
+fn delete(client: &mut Client, name: &str) -> anyhow::Result<()> {
+    coordinator(client, name)?;
+    let request = DeleteGroupsRequest::default().with_groups_names(vec![text(name).into()]);
+    let code = patiently(|| {
+        let result = client.call(2, &request)?.results.pop();
+        let code = result.context("the broker did not answer for the group")?.error_code;
+        Ok((code, code))
+    })?;
+    check(name, code, None)?;
+    Ok(print(format_args!("{name}: deleted"))?)
 }

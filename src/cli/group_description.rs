@@ -4,12 +4,11 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     io::Write,
-    time::Duration,
 };
 
 use anyhow::Context as _;
 use kafka_protocol::messages::{
-    DescribeGroupsRequest, FindCoordinatorRequest, OffsetFetchRequest,
+    DescribeGroupsRequest, OffsetFetchRequest,
     describe_groups_response::{DescribedGroup, DescribedGroupMember},
 };
 
@@ -17,6 +16,7 @@ use super::{
     arguments::{BOOTSTRAP, Bootstrap, HTTP},
     client::{Client, check, text},
     configs::{self, BROKER, Config, GROUP},
+    coordinator::{coordinator, patiently},
     offsets::{LATEST, offsets},
     output::{output, tell},
     plugin,
@@ -26,9 +26,6 @@ use crate::{base::ErrorCode, config::group::ASSIGNOR, group::classic::decode_ass
 
 /// Whose protocols an assignor plugin answers for.
 const ASSIGNOR_PROTOCOLS: &str = "klamm.assignor.protocols";
-
-const ATTEMPTS_MAX: usize = 50;
-const ATTEMPT_PAUSE: Duration = Duration::from_millis(100);
 
 type Partition = (String, i32);
 
@@ -48,12 +45,18 @@ pub(super) fn print(name: &str, http: Option<&str>, at: &Bootstrap) -> anyhow::R
     let description = Description::ask(&mut Client::connect(&at.bootstrap)?, name)?;
     let http = http.or((at.bootstrap == BOOTSTRAP).then_some(HTTP));
     let version = description.plugin().zip(http).and_then(|(it, http)| version(http, it));
-    if description.group.members.is_empty() {
+    if is_missing(&description.group) {
+        tell(format_args!("there is no group {name} yet, but configs of it"));
+    } else if description.group.members.is_empty() {
         tell(format_args!("group {name} has no members"));
     }
     let mut out = output();
     description.write(version.as_deref(), &mut out)?;
     Ok(out.flush()?)
+}
+
+fn is_missing(group: &DescribedGroup) -> bool {
+    ErrorCode::from_code(group.error_code) == ErrorCode::GroupIdNotFound
 }
 
 /// Of the assignor as it runs; `None` if the node does not tell.
@@ -70,8 +73,12 @@ impl Description {
             let group = client.call(6, &request)?.groups.pop();
             group.context("the broker did not answer for the group").map(|it| (it.error_code, it))
         })?;
-        check(name, group.error_code, group.error_message.as_ref())?;
         let configs = configs::describe(client, GROUP, name)?;
+        // Configs may be set before the first member comes.
+        let is_set_ahead = is_missing(&group) && configs.iter().any(|it| !it.is_default);
+        if !is_set_ahead {
+            check(name, group.error_code, group.error_message.as_ref())?;
+        }
         let assignor_protocols = configs::describe(client, BROKER, &node_id.to_string())?
             .into_iter()
             .find(|it| it.name == ASSIGNOR_PROTOCOLS)
@@ -170,30 +177,6 @@ impl Description {
         }
         table
     }
-}
-
-/// Asks again for a while: the first look for a coordinator makes the topic that it works with.
-fn patiently<T>(mut ask: impl FnMut() -> anyhow::Result<(i16, T)>) -> anyhow::Result<T> {
-    use ErrorCode::{CoordinatorLoadInProgress, CoordinatorNotAvailable, NotCoordinator};
-    for _ in 1..ATTEMPTS_MAX {
-        let (code, answer) = ask()?;
-        match ErrorCode::from_code(code) {
-            CoordinatorLoadInProgress | CoordinatorNotAvailable | NotCoordinator => {
-                std::thread::sleep(ATTEMPT_PAUSE);
-            }
-            _ => return Ok(answer),
-        }
-    }
-    Ok(ask()?.1)
-}
-
-/// Its node's id, and how it is shown.
-fn coordinator(client: &mut Client, group: &str) -> anyhow::Result<(i32, String)> {
-    let request = FindCoordinatorRequest::default().with_key(text(group));
-    let answer = patiently(|| client.call(3, &request).map(|it| (it.error_code, it)))?;
-    check(group, answer.error_code, answer.error_message.as_ref())?;
-    let node = answer.node_id.0;
-    Ok((node, format!("{}:{} ({node})", answer.host, answer.port)))
 }
 
 fn committed(client: &mut Client, group: &str) -> anyhow::Result<BTreeMap<Partition, i64>> {

@@ -37,6 +37,12 @@ pub(super) fn tell(line: impl fmt::Display) {
     let _ = writeln!(stderr(), "{line}");
 }
 
+/// A number of things, as people write it.
+pub(super) fn counted(count: usize, thing: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {thing}{plural}")
+}
+
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.write(bytes).map_err(failed)
@@ -64,6 +70,12 @@ mod tests {
     use anyhow::Context as _;
 
     use super::*;
+
+    #[test]
+    fn one_thing_is_no_plural() {
+        let told = [0, 1, 2].map(|it| counted(it, "record"));
+        assert_eq!(told, ["0 records", "1 record", "2 records"]);
+    }
 
     #[test]
     fn only_a_reader_of_ours_that_went_away_is_no_failure() {

@@ -8,7 +8,12 @@ use std::{
 
 use anyhow::{Context as _, ensure};
 
-use super::{arguments::Plugin, client::connect, output::output, table::Table};
+use super::{
+    arguments::Plugin,
+    client::connect,
+    output::{counted, output},
+    table::Table,
+};
 use crate::{
     config::Config,
     plugin::{self, PluginStatus},
@@ -20,7 +25,7 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub(super) fn run(command: Plugin) -> anyhow::Result<()> {
     match command {
-        Plugin::List { http, json } => list(&http, json),
+        Plugin::List { http, json, .. } => list(&http, json),
         Plugin::Check { file, json } => check(&file, json),
     }
 }
@@ -96,6 +101,6 @@ fn check(file: &Path, json: bool) -> anyhow::Result<()> {
     }
     out.flush()?;
     let problems = report.problems.len();
-    ensure!(problems == 0, "{} has {problems} problem(s)", file.display());
+    ensure!(problems == 0, "{} has {}", file.display(), counted(problems, "problem"));
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use anyhow::Context as _;
+use anyhow::bail;
 use kafka_protocol::messages::{
     CreatePartitionsRequest, CreateTopicsRequest, DeleteTopicsRequest,
     create_partitions_request::CreatePartitionsTopic,
@@ -27,10 +27,10 @@ pub(super) fn run(command: Topic) -> anyhow::Result<()> {
         Topic::Describe { name, at } => describe(&mut Client::connect(&at.bootstrap)?, &name),
         Topic::Alter { name, config, delete_config, partitions, at } => {
             let client = &mut Client::connect(&at.bootstrap)?;
-            if let Some(count) = partitions {
-                grow(client, &name, count)?;
-            }
-            configs::alter(client, TOPIC, &name, &config, &delete_config)
+            client.topic(&name)?;
+            let grown = partitions.map_or(Ok(()), |count| grow(client, &name, count));
+            let altered = configs::alter(client, TOPIC, &name, &config, &delete_config);
+            both(grown, altered)
         }
         Topic::Delete { name, at } => delete(&mut Client::connect(&at.bootstrap)?, &name),
     }
@@ -77,9 +77,7 @@ fn list(client: &mut Client, all: bool) -> anyhow::Result<()> {
 }
 
 fn describe(client: &mut Client, name: &str) -> anyhow::Result<()> {
-    let answer = client.metadata(Some(name), false)?;
-    let topic = answer.topics.first().context("the broker did not answer for the topic")?;
-    check(name, topic.error_code, None)?;
+    let topic = client.topic(name)?;
     let mut out = output();
     writeln!(out, "{name} {}", topic.topic_id)?;
     for partition in &topic.partitions {
@@ -97,8 +95,12 @@ fn describe(client: &mut Client, name: &str) -> anyhow::Result<()> {
     Ok(out.flush()?)
 }
 
+/// The broker places the new partitions: without a null, an empty list of assignments would be the caller's choice.
 fn grow(client: &mut Client, name: &str, count: i32) -> anyhow::Result<()> {
-    let topic = CreatePartitionsTopic::default().with_name(text(name).into()).with_count(count);
+    let topic = CreatePartitionsTopic::default()
+        .with_name(text(name).into())
+        .with_count(count)
+        .with_assignments(None);
     let request =
         CreatePartitionsRequest::default().with_topics(vec![topic]).with_timeout_ms(TIMEOUT_MS);
     for result in client.call(3, &request)?.results {
@@ -108,7 +110,16 @@ fn grow(client: &mut Client, name: &str, count: i32) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// One change does not wait for the other, so both failures are told.
+fn both(first: anyhow::Result<()>, second: anyhow::Result<()>) -> anyhow::Result<()> {
+    match (first, second) {
+        (Err(first), Err(second)) => bail!("{first:#}; {second:#}"),
+        (first, second) => first.and(second),
+    }
+}
+
 fn delete(client: &mut Client, name: &str) -> anyhow::Result<()> {
+    client.topic(name)?;
     let request = DeleteTopicsRequest::default()
         .with_topic_names(vec![text(name).into()])
         .with_timeout_ms(TIMEOUT_MS);

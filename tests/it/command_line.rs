@@ -65,6 +65,9 @@ fn lines_come_back_as_they_were_sent_whatever_their_bytes() {
     assert_eq!(told, "0 records sent to orders\n");
     let (_, told) = succeeds(&broker, &["produce", "order"], b"x");
     assert!(told.contains("did you mean orders?"), "{told}");
+    succeeds(&broker, &["produce", "t1"], b"x");
+    let (_, told) = succeeds(&broker, &["produce", "t3"], b"x");
+    assert!(!told.contains("did you mean"), "short names are all near: {told}");
 }
 
 #[test]
@@ -77,6 +80,11 @@ fn what_is_not_there_is_named_with_what_is() {
     fails(&broker, &["consume", "order"], "there is no topic order; did you mean orders?");
     fails(&broker, &["produce", "order"], "the broker does not make it; did you mean orders?");
     fails(&broker, &["group", "describe", "nobody"], "Group nobody not found");
+    fails(&broker, &["group", "delete", "nobody"], "GROUP_ID_NOT_FOUND");
+    let meant = "there is no topic order; did you mean orders?";
+    fails(&broker, &["topic", "describe", "order"], meant);
+    fails(&broker, &["topic", "alter", "order", "-p", "9"], meant);
+    fails(&broker, &["topic", "delete", "order"], meant);
 }
 
 #[test]
@@ -86,9 +94,124 @@ fn a_line_that_is_too_long_fails_alone_and_is_named() {
     let output = klamm(&broker, &["produce", "t"], &input);
     assert_eq!(output.status.code(), Some(1));
     let told = text(&output.stderr);
-    assert!(told.contains("1 records sent") && told.contains("send lines 2 to 2"), "{told}");
+    assert!(
+        told.contains("1 record sent") && told.contains("not acknowledged: line 2: t-0: "),
+        "{told}"
+    );
     assert!(told.contains("MESSAGE_TOO_LARGE"), "{told}");
     assert_eq!(succeeds(&broker, &["consume", "t", "--exit"], b"").0, "first\n");
+}
+
+/// Bad arguments: exit status 2, before any broker is asked.
+#[track_caller]
+fn is_refused(arguments: &[&str], want: &str) {
+    let output = command(arguments).output().unwrap();
+    let told = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {told}");
+    assert!(told.contains(want), "{arguments:?} tells {told:?} without {want:?}");
+}
+
+#[test]
+fn arguments_that_ask_for_nothing_possible_are_refused_with_what_to_type() {
+    is_refused(&["topic", "alter", "t"], "--partitions <PARTITIONS>");
+    is_refused(&["group", "alter", "g"], "--delete-config <KEY>");
+    is_refused(&["topic", "list", "-b", "foo"], "`foo` is not HOST:PORT");
+    is_refused(&["topic", "list", "-b", "a:1,b:x"], "`b:x` is not HOST:PORT");
+    is_refused(&["topic", "list", "-b", ","], "no address was given");
+    is_refused(&["plugin", "list", "--http", "foo"], "`foo` is not HOST:PORT");
+    is_refused(&["plugin", "list", "-b", "127.0.0.1:9092"], "--http");
+}
+
+#[test]
+fn another_protocols_answer_is_told_as_such() {
+    let broker = Broker::start();
+    let http = broker.http_address().to_string();
+    fails(&broker, &["topic", "list", "-b", &http], &format!("no Kafka broker answers at {http}"));
+}
+
+#[test]
+fn a_topic_grows_and_is_configured_in_one_call_and_each_failure_is_told() {
+    let broker = Broker::start();
+    broker.client().create_topic("orders", 2, &[]);
+    let alter = |arguments: &[&'static str]| [&["topic", "alter", "orders"], arguments].concat();
+    let (out, _) = succeeds(&broker, &alter(&["-p", "3", "-c", "segment.ms=60000"]), b"");
+    assert_eq!(out, "orders: partitions: 3\norders: altered\n");
+    // No shrinking; the config is set all the same.
+    let shrink = alter(&["-p", "1", "-c", "segment.ms=70000"]);
+    fails(&broker, &shrink, "INVALID_PARTITIONS");
+    let (out, _) = succeeds(&broker, &["topic", "describe", "orders"], b"");
+    assert!(out.contains("partition 2:") && out.contains("segment.ms=70000"), "{out}");
+    let both = alter(&["-p", "1", "-c", "segment.ms=never"]);
+    fails(&broker, &both, "INVALID_PARTITIONS");
+    fails(&broker, &both, "segment.ms");
+    let slip = "there is no config segment.m; did you mean segment.ms?";
+    fails(&broker, &alter(&["--delete-config", "segment.m"]), slip);
+    succeeds(&broker, &alter(&["--delete-config", "segment.ms"]), b"");
+}
+
+#[test]
+fn lines_of_a_routed_topic_are_stored_in_their_order() {
+    let broker = Broker::start();
+    let example = "/examples/partitioner-by-tenant/partitioner-by-tenant.wasm";
+    let wasm = std::fs::read(format!("{}{example}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    broker.load_plugin("by-tenant", &wasm);
+    let of_tenant: fn(usize) -> String = |it| format!("{}:{it}={it}", ["acme", "zeta"][it % 2]);
+    let of_key: fn(usize) -> String = |it| format!("k{}={it}", it % 7);
+    for (topic, plugin, line, beginnings) in [
+        ("tenants", "by-tenant", of_tenant, ["acme:", "zeta:"]),
+        ("keys", "key-ordering", of_key, ["k0=", "k6="]),
+    ] {
+        broker.client().create_topic(topic, 6, &[("klamm.partitioner", plugin)]);
+        let lines: Vec<String> = (0..200).map(line).collect();
+        let input = lines.join("\n");
+        let (_, told) = succeeds(&broker, &["produce", topic, "-K", "="], input.as_bytes());
+        assert_eq!(told, format!("200 records sent to {topic}\n"));
+        let (out, _) = succeeds(&broker, &["consume", topic, "--exit", "-K", "="], b"");
+        assert_eq!(out.lines().count(), 200);
+        for beginning in beginnings {
+            let kept = |it: &&str| it.starts_with(beginning);
+            let got: Vec<&str> = out.lines().filter(kept).collect();
+            let sent: Vec<&str> = lines.iter().map(String::as_str).filter(kept).collect();
+            assert_eq!(got, sent, "{topic}");
+        }
+    }
+}
+
+#[test]
+fn what_is_stored_is_counted_though_other_partitions_refuse_theirs() {
+    let broker = Broker::start();
+    broker.client().create_topic("t", 2, &[("max.message.bytes", "300")]);
+    // Keys of other partitions each: the long line is alone in its own.
+    let key_of = |partition: i32| {
+        let found = (0..50).map(|it| format!("k{it}")).find(|key| {
+            let line = format!("{key}=probe\n");
+            let before = broker.client().values("t", partition).len();
+            succeeds(&broker, &["produce", "t", "-K", "="], line.as_bytes());
+            broker.client().values("t", partition).len() > before
+        });
+        found.unwrap()
+    };
+    let (small, large) = (key_of(0), key_of(1));
+    let input = format!("{small}=1\n{large}={}\n{small}=2\n", "x".repeat(500));
+    let output = klamm(&broker, &["produce", "t", "-K", "="], input.as_bytes());
+    assert_eq!(output.status.code(), Some(1));
+    let told = text(&output.stderr);
+    assert!(told.contains("2 records sent to t\n"), "{told}");
+    assert!(told.contains("not acknowledged: line 2: t-1: MESSAGE_TOO_LARGE"), "{told}");
+    assert!(broker.client().values("t", 0).ends_with(&["1".into(), "2".into()]));
+}
+
+#[test]
+fn a_line_without_separator_is_counted_and_its_key_printed_as_null() {
+    let broker = Broker::start();
+    let (_, told) = succeeds(&broker, &["produce", "t", "-K", "="], b"a=1\nb\n");
+    assert!(told.contains("1 line without `=`: sent without a key\n2 records sent to t"), "{told}");
+    let (out, _) = succeeds(&broker, &["consume", "t", "--exit", "-K", "="], b"");
+    assert_eq!(out, "a=1\nnull=b\n");
+    let (out, _) = succeeds(&broker, &["consume", "t", "--exit", "--verbose"], b"");
+    let first = out.lines().next().unwrap();
+    assert!(first.starts_with("CreateTime:"), "{out}");
+    assert!(first.ends_with("\tPartition:0\tOffset:0\tNO_HEADERS\ta\t1"), "{out}");
 }
 
 #[test]
@@ -178,6 +301,21 @@ fn a_group_is_described_with_its_lag_and_its_assignor() {
     ] {
         assert!(out.contains(want), "{out}has no\n{want}");
     }
+}
+
+#[test]
+fn configs_of_a_group_are_shown_before_its_first_member_and_a_group_can_be_deleted() {
+    let broker = Broker::start();
+    succeeds(&broker, &["group", "alter", "billing", "-c", "klamm.assignor=sticky"], b"");
+    let (out, told) = succeeds(&broker, &["group", "describe", "billing"], b"");
+    assert_eq!(told, "there is no group billing yet, but configs of it\n");
+    assert!(out.starts_with("billing\n  state: Dead\n"), "{out}");
+    assert!(out.contains("  klamm.assignor=sticky\n"), "{out}");
+    broker.client().create_topic("orders", 1, &[]);
+    commit(&broker, "billing", "orders", &[(0, 0)]);
+    let (out, _) = succeeds(&broker, &["group", "delete", "billing"], b"");
+    assert_eq!(out, "billing: deleted\n");
+    assert_eq!(succeeds(&broker, &["group", "list"], b"").0, "");
 }
 
 #[test]
