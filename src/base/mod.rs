@@ -3,6 +3,7 @@
 mod error_code;
 mod ids;
 mod offset;
+mod pace;
 
 pub use error_code::ErrorCode;
 pub use ids::{
@@ -10,3 +11,4 @@ pub use ids::{
     TopicPartition,
 };
 pub use offset::{LeaderEpoch, Offset, TimestampMs};
+pub use pace::Pace;

@@ -1,11 +1,11 @@
 //! Settings that are good alone and contradict each other, or ask for what is not built yet.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::{
     Config, Listener,
     address::{clash, host_and_port, is_wildcard},
-    places::{no_folder, plain},
+    places::{is_within, no_folder, plain},
 };
 
 /// Each contradiction with the key that it is told under.
@@ -20,7 +20,7 @@ pub(super) fn contradictions(config: &Config) -> Vec<(&'static str, String)> {
     found.extend(inter_broker(config).map(|it| ("inter.broker.listener.name", it)));
     found.extend(log_dirs(config).map(|it| ("log.dirs", it)));
     found.extend(http(config).map(|it| ("klamm.http.listen", it)));
-    found.extend(no_folder(&config.plugin.dir).map(|it| ("klamm.plugin.dir", it)));
+    found.extend(plugin_dir(config).map(|it| ("klamm.plugin.dir", it)));
     found.extend(replication(config).map(|it| ("default.replication.factor", it)));
     if config.node.id.0 < 0 {
         found.push(("node.id", "must be 0 or more".into()));
@@ -121,7 +121,24 @@ fn log_dirs(config: &Config) -> Option<String> {
     let mut seen = std::collections::BTreeSet::new();
     let mut twice =
         |dir: &Path| (!seen.insert(plain(dir))).then(|| format!("names {} twice", dir.display()));
-    dirs.iter().find_map(|it| no_folder(it)).or_else(|| dirs.iter().find_map(|it| twice(it)))
+    dirs.iter()
+        .find_map(|it| no_folder(it))
+        .or_else(|| dirs.iter().find_map(|it| twice(it)))
+        .or_else(|| dirs.iter().find_map(|it| lies_in(it, dirs)))
+}
+
+/// What is made in one folder of the node's would be taken for the other's.
+fn lies_in(inner: &Path, dirs: &[PathBuf]) -> Option<String> {
+    let outer = dirs.iter().find(|it| *it != inner && is_within(inner, it))?;
+    Some(format!("{} lies in {}, a folder of log.dirs", inner.display(), outer.display()))
+}
+
+fn plugin_dir(config: &Config) -> Option<String> {
+    let dir = &config.plugin.dir;
+    no_folder(dir).or_else(|| {
+        let outer = config.log.dirs.iter().find(|it| is_within(dir, it))?;
+        Some(format!("lies in {}, a folder of log.dirs", outer.display()))
+    })
 }
 
 fn http(config: &Config) -> Option<String> {

@@ -1,7 +1,7 @@
 //! TOML → settings under dotted names, each with its line. `[log.retention] ms = 1`, `log.retention.ms = 1` and
 //! `"log.retention.ms" = 1` are one setting.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, btree_map};
 
 use toml::de::{DeTable, DeValue};
 
@@ -34,7 +34,7 @@ pub(super) fn flatten_file(file: &str, text: &str, problems: &mut Problems) -> V
     }
     flat.table("", None, table.get_ref());
     flat.tell_broken();
-    flat.entries
+    flat.once_each()
 }
 
 /// Reads one `KEY=VALUE` of `--set`: the value as TOML, else as a plain string.
@@ -63,7 +63,8 @@ struct Flat<'a> {
     line_ends: Vec<usize>,
     /// Lines that are no TOML, with the first reason of each: what was made of them is no setting.
     broken: BTreeMap<usize, String>,
-    entries: Vec<Entry>,
+    /// Each with where it stands.
+    entries: Vec<(usize, Entry)>,
     problems: &'a mut Problems,
 }
 
@@ -87,6 +88,24 @@ impl<'a> Flat<'a> {
         } else {
             self.broken.entry(line).or_insert_with(|| error.message().to_owned());
         }
+    }
+
+    /// The settings in the order of the file. What is two keys in TOML and one here is refused, as a duplicate key is.
+    fn once_each(mut self) -> Vec<Entry> {
+        self.entries.sort_by_key(|(at, _)| *at);
+        let mut places = BTreeMap::new();
+        for (_, Entry { place, scope, key, .. }) in &self.entries {
+            match places.entry((scope, key)) {
+                btree_map::Entry::Vacant(first) => {
+                    first.insert(place);
+                }
+                btree_map::Entry::Occupied(first) => {
+                    let reason = format_args!("is set already, at {}", first.get());
+                    self.problems.add(place, key, reason);
+                }
+            }
+        }
+        self.entries.into_iter().map(|(_, entry)| entry).collect()
     }
 
     fn tell_broken(&mut self) {
@@ -152,7 +171,9 @@ impl<'a> Flat<'a> {
         }
         let place = self.place(at);
         match text_of(value) {
-            Some(value) => self.entries.push(Entry { place, scope: scope.cloned(), key, value }),
+            Some(value) => {
+                self.entries.push((at, Entry { place, scope: scope.cloned(), key, value }))
+            }
             None => {
                 self.problems.add(
                     &place,
@@ -208,6 +229,28 @@ mod tests {
         for text in ["[log.retention]\nms = 1", "log.retention.ms = 1", "\"log.retention.ms\" = 1"]
         {
             check(text, &[("log.retention.ms", "1")]);
+        }
+    }
+
+    #[test]
+    fn one_setting_in_two_ways_of_writing_is_told_with_both_lines() {
+        for (text, want) in [
+            (
+                "num.partitions = 1\n\"num.partitions\" = 2",
+                "f:2: num.partitions: is set already, at f:1",
+            ),
+            (
+                "[log]\n\"retention.ms\" = 1\n[log.retention]\nms = 1",
+                "f:4: log.retention.ms: is set already, at f:2",
+            ),
+            (
+                "[klamm.topics.\"a\"]\nretention.ms = 5\n\"retention.ms\" = 5",
+                "f:3: retention.ms: is set already, at f:2",
+            ),
+        ] {
+            let mut problems = Problems::default();
+            flatten_file("f", text, &mut problems);
+            assert_eq!(problems.to_string(), want);
         }
     }
 

@@ -64,8 +64,11 @@ impl Config {
     }
 }
 
-/// Reads at most [`FILE_MAX_BYTES`], whatever `file` is: a pipe is a file too, and so is `/dev/zero`.
+/// Reads at most [`FILE_MAX_BYTES`]. A pipe, a socket or a device is not opened: that could wait for ever.
 fn read_text(file: &Path) -> io::Result<String> {
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("it is not a file"));
+    }
     let mut bytes = Vec::new();
     File::open(file)?.take(FILE_MAX_BYTES + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > FILE_MAX_BYTES {
@@ -104,6 +107,19 @@ impl Loader {
         self.problems.add(&entry.place, &key, reason);
     }
 
+    /// What was meant is looked for as long as it will be read.
+    fn unknown<'a>(&mut self, entry: &Entry, known: impl IntoIterator<Item = &'a str>) {
+        let near = self.problems.lists_more().then(|| nearest(&entry.key, known)).flatten();
+        match near {
+            Some(near) => {
+                self.problem(entry, format_args!("is no setting; did you mean `{near}`?"));
+            }
+            None => {
+                self.problem(entry, "is no setting; `klamm config --print-defaults` lists all");
+            }
+        }
+    }
+
     fn setting(&mut self, entry: &Entry) {
         self.places.insert(entry.key.clone(), entry.place.clone());
         let key = entry.key.as_str();
@@ -126,7 +142,7 @@ impl Loader {
             self.problem(entry, "is not served yet, and ignoring it would be unsafe");
         } else {
             let known = SETTINGS.iter().map(|it| it.key).chain(topic::broker_default_names());
-            self.problem(entry, unknown(key, known));
+            self.unknown(entry, known);
         }
     }
 
@@ -141,7 +157,7 @@ impl Loader {
         if entry.key == "klamm.assignor" {
             insert(&mut self.config.group_patterns, pattern, entry);
         } else {
-            self.problem(entry, unknown(&entry.key, ["klamm.assignor"]));
+            self.unknown(entry, ["klamm.assignor"]);
         }
     }
 
@@ -162,7 +178,7 @@ impl Loader {
 
     fn sink(&mut self, name: &str, settings: &BTreeMap<String, Entry>) -> Option<SinkConfig> {
         for entry in settings.values().filter(|it| !["type", "url"].contains(&it.key.as_str())) {
-            self.problem(entry, unknown(&entry.key, ["type", "url"]));
+            self.unknown(entry, ["type", "url"]);
         }
         let place = settings.values().next()?.place.clone();
         let key = format!("klamm.alert.sinks.\"{name}\"");
@@ -200,13 +216,6 @@ fn insert(patterns: &mut Patterns, pattern: &str, entry: &Entry) {
     });
     if let Some(pattern) = patterns.0.get_mut(index) {
         pattern.settings.insert(entry.key.clone(), entry.value.clone());
-    }
-}
-
-fn unknown<'a>(key: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    match nearest(key, known) {
-        Some(near) => format!("is no setting; did you mean `{near}`?"),
-        None => "is no setting; `klamm config --print-defaults` lists all".into(),
     }
 }
 
@@ -281,7 +290,40 @@ mod tests {
         assert!(refused(&file).contains("cannot be read: it has more than"));
         std::fs::write(&file, b"a = \xff").unwrap();
         assert!(refused(&file).contains("cannot be read: it is no UTF-8 text"));
-        assert!(refused(folder.path()).contains("cannot be read: "));
+        let pipe = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+        assert!(made.success());
+        let socket = folder.path().join("socket");
+        let _bound = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        for no_file in [folder.path(), &pipe, &socket, Path::new("/dev/zero")] {
+            assert!(refused(no_file).contains("cannot be read: it is not a file"));
+        }
+    }
+
+    #[test]
+    fn the_first_of_very_many_problems_are_listed_and_the_rest_is_counted() {
+        let text: String = (0..300_000).map(|it| format!("num.partition{it} = 1\n")).collect();
+        let problems = load(&text).unwrap_err();
+        assert_eq!(problems.0.len(), 300_000);
+        let told = problems.to_string();
+        let lines: Vec<&str> = told.lines().collect();
+        assert_eq!(lines.len(), 101);
+        assert!(lines[99].starts_with("k.toml:100: num.partition99: is no setting; did you"));
+        assert_eq!(lines[100], "and 299900 more");
+    }
+
+    #[test]
+    fn folders_that_would_hold_each_others_files_are_refused() {
+        for (text, key) in [
+            ("log.dirs = \"d,d/x\"", "log.dirs: "),
+            ("log.dirs = \"e/f/g,b,e/f\"", "log.dirs: "),
+            ("log.dirs = \"d\"\nklamm.plugin.dir = \"./d\"", "klamm.plugin.dir: "),
+            ("log.dirs = \"b,d\"\nklamm.plugin.dir = \"d/plugins\"", "klamm.plugin.dir: "),
+        ] {
+            let problems = load(text).unwrap_err().to_string();
+            assert!(problems.contains(key) && problems.contains(" lies in "), "{problems}");
+        }
+        assert!(load("log.dirs = \"d,dx\"\nklamm.plugin.dir = \"d-plugins\"").is_ok());
     }
 
     #[test]

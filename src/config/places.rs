@@ -14,9 +14,19 @@ pub(super) fn no_folder(path: &Path) -> Option<String> {
     }
 }
 
-/// The same path for all ways of writing it.
+/// The same path for all ways of writing it, also when its end is not there yet.
 pub(super) fn plain(path: &Path) -> PathBuf {
-    path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_owned())
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let real = path.ancestors().find_map(|there| {
+        let rest = path.strip_prefix(there).ok()?;
+        Some(there.canonicalize().ok()?.join(rest))
+    });
+    real.unwrap_or(path)
+}
+
+/// Whether `inner` is `outer` or lies in it.
+pub(super) fn is_within(inner: &Path, outer: &Path) -> bool {
+    plain(inner).starts_with(plain(outer))
 }
 
 #[cfg(test)]
@@ -34,5 +44,17 @@ mod tests {
         assert!(no_folder(&file).unwrap().ends_with("is a file, not a folder"));
         assert!(no_folder(&file.join("below")).unwrap().ends_with("is a file, not a folder"));
         assert!(no_folder(&link).unwrap().contains("leads nowhere"));
+    }
+
+    #[test]
+    fn a_folder_lies_in_another_whatever_link_leads_there() {
+        let dir = tempfile::tempdir().unwrap();
+        let (real, link) = (dir.path().join("real"), dir.path().join("link"));
+        std::fs::create_dir(&real).unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        assert!(is_within(&link.join("not/there"), &real));
+        assert!(is_within(&real, &link));
+        assert!(!is_within(dir.path(), &real));
+        assert!(!is_within(&dir.path().join("really"), &real));
     }
 }

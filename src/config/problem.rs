@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+/// More than anybody mends at a time: the rest is counted.
+pub(super) const LISTED_MAX: usize = 100;
+
 /// One problem, with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
@@ -26,7 +29,12 @@ pub struct Problems(pub Vec<Problem>);
 impl Problems {
     /// Into the order of the file, where `--set` comes last; what has no line keeps its place among its like.
     pub(super) fn sort(&mut self) {
-        self.0.sort_by_key(Problem::line);
+        self.0.sort_by_cached_key(Problem::line);
+    }
+
+    /// Whether another problem is one of those that are listed.
+    pub(super) fn lists_more(&self) -> bool {
+        self.0.len() < LISTED_MAX
     }
 
     pub fn add(&mut self, place: &str, key: &str, reason: impl fmt::Display) {
@@ -36,14 +44,17 @@ impl Problems {
 
 impl fmt::Display for Problems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, Problem { place, key, reason }) in self.0.iter().enumerate() {
+        for (index, Problem { place, key, reason }) in self.0.iter().take(LISTED_MAX).enumerate() {
             let line_end = if index == 0 { "" } else { "\n" };
             match key.as_str() {
                 "" => write!(f, "{line_end}{place}: {reason}")?,
                 key => write!(f, "{line_end}{place}: {key}: {reason}")?,
             }
         }
-        Ok(())
+        match self.0.len().saturating_sub(LISTED_MAX) {
+            0 => Ok(()),
+            more => write!(f, "\nand {more} more"),
+        }
     }
 }
 

@@ -15,7 +15,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 /// How long the head of a request may take to arrive, and a connection may idle between two.
-const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
+pub(super) const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 /// A connection is closed after so long, between two requests; scrapers connect again.
 const LIFETIME: Duration = Duration::from_mins(5);
 /// How long a request under way may go on after that, or after a stop.

@@ -1,6 +1,7 @@
 //! Admin HTTP: health, metrics, plugins. It listens on loopback by default, and has no authentication.
 
 mod connection;
+mod crowd;
 mod health;
 mod metrics;
 mod plugins;
@@ -12,17 +13,14 @@ use axum::{
     http::StatusCode,
     routing::{get, post},
 };
-use tokio::{
-    net::TcpListener,
-    sync::{Semaphore, watch},
-    time::sleep,
-};
+use tokio::{net::TcpListener, sync::watch, time::sleep};
 use tokio_util::sync::CancellationToken;
 
+use self::crowd::Crowd;
 use crate::api::Rooms;
 
-/// Connections at a time; more wait in the backlog.
-const CONNECTIONS_MAX: u32 = 256;
+/// Connections at a time; one more takes the place of the oldest.
+const CONNECTIONS_MAX: usize = 256;
 /// After a failed accept, which is most often one for lack of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
@@ -60,23 +58,53 @@ pub async fn serve(
 
 /// Serves each connection in a task of its own, and waits for all of them after a stop.
 async fn accept(listener: &TcpListener, pages: &Router, stop: &CancellationToken) {
-    let room = Arc::new(Semaphore::new(CONNECTIONS_MAX as usize));
-    while let Some(Ok(place)) = stop.run_until_cancelled(Arc::clone(&room).acquire_owned()).await {
-        match stop.run_until_cancelled(listener.accept()).await {
-            Some(Ok((stream, _))) => {
-                let serve = connection::serve(stream, pages.clone(), stop.clone());
-                tokio::spawn(async move {
-                    serve.await;
-                    drop(place);
-                });
-            }
-            Some(Err(error)) => {
+    let mut crowd = Crowd::default();
+    while let Some(accepted) = stop.run_until_cancelled(listener.accept()).await {
+        match accepted {
+            Ok((stream, _)) => crowd.admit(connection::serve(stream, pages.clone(), stop.clone())),
+            Err(error) => {
                 tracing::warn!(%error, "accept an HTTP connection");
                 sleep(ACCEPT_PAUSE).await;
             }
-            None => break,
         }
     }
-    // Fails only if it were closed.
-    let _ = room.acquire_many(CONNECTIONS_MAX).await;
+    while crowd.tasks.join_next().await.is_some() {}
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::{
+        io::{AsyncReadExt, AsyncWriteExt},
+        net::TcpStream,
+        time::timeout,
+    };
+
+    use super::*;
+
+    const HANG: Duration = Duration::from_mins(2);
+
+    #[tokio::test]
+    async fn a_health_check_gets_through_a_crowd_of_idle_connections() {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (_rooms, shown) = watch::channel(None);
+        let stop = CancellationToken::new();
+        let serving = tokio::spawn(serve(listener, shown, stop.clone()));
+        let mut idle = Vec::new();
+        for _ in 0..2 * CONNECTIONS_MAX {
+            let mut stream = TcpStream::connect(address).await.unwrap();
+            stream.write_all(b"GET /hea").await.unwrap();
+            idle.push(stream);
+        }
+        let mut check = TcpStream::connect(address).await.unwrap();
+        check.write_all(b"GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
+        let mut status = [0; 12];
+        timeout(connection::HEAD_TIMEOUT / 2, check.read_exact(&mut status))
+            .await
+            .unwrap()
+            .unwrap();
+        assert_eq!(&status, b"HTTP/1.1 200");
+        stop.cancel();
+        timeout(HANG, serving).await.unwrap().unwrap();
+    }
 }

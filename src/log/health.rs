@@ -10,8 +10,8 @@ use std::{
 use rustix::io::Errno;
 use tokio::sync::Notify;
 
-use super::{LogError, pace::Pace};
-use crate::base::TimestampMs;
+use super::LogError;
+use crate::base::{Pace, TimestampMs};
 
 #[derive(Debug, Default)]
 pub struct Health {

@@ -20,14 +20,13 @@ use super::{
     file::{Disk, RealDisk},
     health::Health,
     leader_epochs::LeaderEpochs,
-    pace::Pace,
     producer_state::{ProducerStates, is_route},
     recovery::{Loader, Opening, Recovery},
     segment::Segment,
     stamp::{Stamped, stamp},
 };
 use crate::{
-    base::{LeaderEpoch, Offset, TimestampMs},
+    base::{LeaderEpoch, Offset, Pace, TimestampMs},
     wire::record_batch::{Batch, BatchHeader, TimestampType},
 };
 

@@ -21,7 +21,6 @@ mod log;
 mod maintenance;
 mod meta_properties;
 mod offset_index;
-mod pace;
 mod partition_metadata;
 mod producer_recovery;
 mod producer_snapshot;

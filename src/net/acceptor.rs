@@ -2,7 +2,7 @@
 
 use std::{
     io,
-    net::SocketAddr,
+    net::{IpAddr, SocketAddr},
     sync::{Arc, atomic::Ordering},
     time::Duration,
 };
@@ -17,8 +17,8 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, error, warn};
 
-use super::{BoundListener, Server, Service, connection::Connection};
-use crate::api::Client;
+use super::{BoundListener, Server, Service, connection::Connection, end::End};
+use crate::{api::Client, telemetry};
 
 impl<S: Service> Server<S> {
     /// Serves a listener until `stop`, then returns when its connections have ended: requests that run may finish within
@@ -79,15 +79,23 @@ impl<S: Service> Server<S> {
         let reason = match ended {
             Ok(()) => "done",
             Err(end) => {
-                if end.is_bug() {
-                    error!(%host, "closed a connection because of a bug: {end}");
-                } else {
-                    debug!(%host, "closed a connection: {end}");
-                }
+                self.tell(host, &end);
                 end.name()
             }
         };
         self.metrics.closed.get_or_create(&[("reason", reason)]).inc();
+    }
+}
+
+impl<S> Server<S> {
+    fn tell(&self, host: IpAddr, end: &End) {
+        match end {
+            bug if bug.is_bug() => error!(%host, "closed a connection because of a bug: {bug}"),
+            End::Lagging if self.lagging.is_due(telemetry::now()) => {
+                warn!(%host, "closed a connection, and perhaps more like it: {end}");
+            }
+            end => debug!(%host, "closed a connection: {end}"),
+        }
     }
 }
 

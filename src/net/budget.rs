@@ -1,10 +1,13 @@
 //! What the requests of all connections together may hold in memory, taken as their bytes arrive.
 //!
 //! Rule: a length that is only announced takes nothing from others. Half-read requests cannot wait for each other for
-//! ever, since one at a time has its turn: it may take all that it still needs, and ends. Small requests have a pool of
-//! their own, so that large ones, even stalled ones, do not hold them up.
+//! ever, since one at a time has its turn: it may take all that it still needs, and ends. Small requests have a pool and a
+//! turn of their own, so that large ones, even stalled ones, do not hold them up.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
 
 use bytes::Bytes;
 use prometheus_client::metrics::gauge::Gauge;
@@ -19,7 +22,7 @@ const SMALL_PART: usize = 8;
 
 /// A request's share, given back when dropped.
 pub(super) struct Held {
-    is_small: bool,
+    pool: Arc<Pool>,
     permit: Option<OwnedSemaphorePermit>,
     turn: Option<OwnedSemaphorePermit>,
     gauge: Gauge,
@@ -35,6 +38,28 @@ impl Held {
     /// needs none of its request any more.
     pub(super) fn with(self, bytes: Bytes) -> Bytes {
         Bytes::from_owner(Holding { bytes, _held: self })
+    }
+
+    /// Whether other requests wait for what this one holds.
+    pub(super) fn others_wait(&self) -> bool {
+        self.pool.waiting.load(Ordering::Relaxed) > 0
+    }
+
+    /// Waits until it may be `more` bytes larger.
+    pub(super) async fn grow(&mut self, more: usize) {
+        if self.turn.is_none() {
+            let pool = Arc::clone(&self.pool);
+            let _waiting = Waiting::count(&pool.waiting);
+            let bytes = Arc::clone(&pool.bytes).acquire_many_owned(more as u32);
+            let turn = Arc::clone(&pool.turn).acquire_owned();
+            tokio::select! {
+                biased;
+                permit = bytes => self.add(permit.expect("the budget is never closed")),
+                turn = turn => self.turn = Some(turn.expect("the budget is never closed")),
+            }
+        }
+        self.bytes += more;
+        self.gauge.inc_by(more as i64);
     }
 
     fn add(&mut self, permit: OwnedSemaphorePermit) {
@@ -62,13 +87,43 @@ impl Drop for Held {
     }
 }
 
-/// The bytes that may be held.
-#[derive(Clone)]
-pub(super) struct Budget {
-    pool: Arc<Semaphore>,
-    small: Arc<Semaphore>,
+/// The bytes that requests of a class may hold.
+struct Pool {
+    bytes: Arc<Semaphore>,
     /// For the one request that takes no more from the pool. What it may need is not in the pool.
     turn: Arc<Semaphore>,
+    /// Requests that wait for either.
+    waiting: AtomicUsize,
+}
+
+impl Pool {
+    fn new(bytes: usize, longest: usize) -> Arc<Self> {
+        let shared = bytes - longest.min(bytes / 2);
+        let [bytes, turn] = [shared, 1].map(|it| Arc::new(Semaphore::new(it)));
+        Arc::new(Self { bytes, turn, waiting: AtomicUsize::new(0) })
+    }
+}
+
+/// Counts a request as one that waits until dropped.
+struct Waiting<'a>(&'a AtomicUsize);
+
+impl<'a> Waiting<'a> {
+    fn count(waiting: &'a AtomicUsize) -> Self {
+        waiting.fetch_add(1, Ordering::Relaxed);
+        Self(waiting)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// The bytes that may be held.
+pub(super) struct Budget {
+    small: Arc<Pool>,
+    large: Arc<Pool>,
     gauge: Gauge,
 }
 
@@ -76,30 +131,17 @@ impl Budget {
     pub(super) fn new(limits: &Limits, gauge: Gauge) -> Self {
         let max = limits.inflight_max_bytes;
         let small = max / SMALL_PART;
-        let pool = max - small - limits.request_max_bytes.min(max / 2);
-        let [pool, small, turn] = [pool, small, 1].map(|it| Arc::new(Semaphore::new(it)));
-        Self { pool, small, turn, gauge }
+        Self {
+            small: Pool::new(small, SMALL_BYTES),
+            large: Pool::new(max - small, limits.request_max_bytes),
+            gauge,
+        }
     }
 
     /// For a request of `length` bytes of which nothing has arrived.
     pub(super) fn begin(&self, length: usize) -> Held {
-        let is_small = length <= SMALL_BYTES;
-        Held { is_small, permit: None, turn: None, gauge: self.gauge.clone(), bytes: 0 }
-    }
-
-    /// Waits until `held` may be `more` bytes larger.
-    pub(super) async fn grow(&self, held: &mut Held, more: usize) {
-        if held.turn.is_none() {
-            let pool = if held.is_small { &self.small } else { &self.pool };
-            let pool = Arc::clone(pool).acquire_many_owned(more as u32);
-            let turn = Arc::clone(&self.turn).acquire_owned();
-            tokio::select! {
-                biased;
-                permit = pool => held.add(permit.expect("the budget is never closed")),
-                turn = turn => held.turn = Some(turn.expect("the budget is never closed")),
-            }
-        }
-        held.bytes += more;
-        self.gauge.inc_by(more as i64);
+        let pool = if length <= SMALL_BYTES { &self.small } else { &self.large };
+        let (pool, gauge) = (Arc::clone(pool), self.gauge.clone());
+        Held { pool, permit: None, turn: None, gauge, bytes: 0 }
     }
 }

@@ -53,7 +53,7 @@ impl<'a, S: Service> Connection<'a, S> {
         writer: impl AsyncWrite + Unpin,
     ) -> Result<(), End> {
         let (queue, queued) = mpsc::channel(PIPELINE_MAX);
-        let frames = Frames::new(reader, self.server.budget.clone(), &self.server.limits);
+        let frames = Frames::new(reader, &self.server.budget, &self.server.limits);
         let both = async {
             tokio::try_join!(self.read_requests(frames, queue), self.write_answers(queued, writer))
         };
@@ -72,7 +72,7 @@ impl<'a, S: Service> Connection<'a, S> {
     /// Begins each request as it comes. Ends with the client's last byte or with a stop; what is queued is still written.
     async fn read_requests(
         &self,
-        mut frames: Frames<impl AsyncRead + Unpin>,
+        mut frames: Frames<'_, impl AsyncRead + Unpin>,
         queue: mpsc::Sender<Queued>,
     ) -> Result<(), End> {
         let waiting = || self.waiting.load(Ordering::Relaxed) > 0;

@@ -11,6 +11,8 @@ pub(super) enum End {
     Idle,
     #[error("{0} in time")]
     Stalled(&'static str),
+    #[error("others wait for the room that its half-read request takes")]
+    Lagging,
     #[error("the node stops")]
     Stopped,
     #[error(transparent)]
@@ -26,7 +28,7 @@ impl End {
     pub(super) fn name(&self) -> &'static str {
         match self {
             Self::Idle => "idle",
-            Self::Stalled(_) => "stalled",
+            Self::Stalled(_) | Self::Lagging => "stalled",
             Self::Stopped => "stopped",
             Self::Io(_) => "io",
             Self::Frame(_) => "frame",

@@ -1,6 +1,6 @@
 //! Reads the frames of a connection, none faster than the common budget allows.
 
-use std::{io, time::Duration};
+use std::io;
 
 use bytes::{BufMut, Bytes, BytesMut};
 use tokio::{
@@ -12,6 +12,7 @@ use super::{
     Limits,
     budget::{Budget, Held},
     end::End,
+    progress::Progress,
 };
 use crate::wire::frame::{self, LENGTH_BYTES};
 
@@ -19,23 +20,15 @@ use crate::wire::frame::{self, LENGTH_BYTES};
 const BUFFER_BYTES: usize = 8 * 1024;
 
 /// The reading half of a connection.
-pub(super) struct Frames<R> {
+pub(super) struct Frames<'a, R> {
     reader: BufReader<R>,
-    budget: Budget,
-    request_max_bytes: usize,
-    idle: Duration,
-    body: Duration,
+    budget: &'a Budget,
+    limits: &'a Limits,
 }
 
-impl<R: AsyncRead + Unpin> Frames<R> {
-    pub(super) fn new(reader: R, budget: Budget, limits: &Limits) -> Self {
-        Self {
-            reader: BufReader::with_capacity(BUFFER_BYTES, reader),
-            budget,
-            request_max_bytes: limits.request_max_bytes,
-            idle: limits.idle,
-            body: limits.body,
-        }
+impl<'a, R: AsyncRead + Unpin> Frames<'a, R> {
+    pub(super) fn new(reader: R, budget: &'a Budget, limits: &'a Limits) -> Self {
+        Self { reader: BufReader::with_capacity(BUFFER_BYTES, reader), budget, limits }
     }
 
     /// The next frame, less the length before it; `None` when the client has said all. `waiting` tells whether the client waits for answers, for
@@ -48,7 +41,7 @@ impl<R: AsyncRead + Unpin> Frames<R> {
         let Some(prefix) = self.prefix(waiting).await? else {
             return Ok(None);
         };
-        let length = frame::parse_length(prefix, self.request_max_bytes)?;
+        let length = frame::parse_length(prefix, self.limits.request_max_bytes)?;
         let mut held = self.budget.begin(length);
         let bytes = self.read_body(length, &mut held, bytes_max).await?;
         Ok(Some(held.with(bytes)))
@@ -62,7 +55,7 @@ impl<R: AsyncRead + Unpin> Frames<R> {
         let mut rest = &mut prefix[..];
         while rest.has_remaining_mut() {
             let begun = rest.len() < LENGTH_BYTES;
-            match timeout(self.idle, self.reader.read_buf(&mut rest)).await {
+            match timeout(self.limits.idle, self.reader.read_buf(&mut rest)).await {
                 Ok(Ok(0)) if begun => return Err(unexpected_eof()),
                 Ok(Ok(0)) => return Ok(None),
                 Ok(Ok(_)) => {}
@@ -82,23 +75,24 @@ impl<R: AsyncRead + Unpin> Frames<R> {
         bytes_max: impl Fn(i16) -> Option<usize>,
     ) -> Result<Bytes, End> {
         let mut body = BytesMut::new();
-        let mut patience = self.body;
+        let mut progress = Progress::new(length, self.limits, Instant::now());
         while body.len() < length {
             if body.len() == held.bytes() {
-                self.budget.grow(held, frame::step(body.len(), length)).await;
+                held.grow(frame::step(body.len(), length)).await;
+                progress.resume(Instant::now(), body.len(), held.others_wait());
                 body.reserve(held.bytes() - body.len());
             }
             let room = held.bytes() - body.len();
-            let begun = Instant::now();
-            let read = timeout(patience, self.reader.read_buf(&mut (&mut body).limit(room))).await;
-            if read.map_err(|_| End::Stalled("the body of a request did not arrive"))?? == 0 {
-                return Err(unexpected_eof());
+            let mut room = (&mut body).limit(room);
+            match timeout(progress.wait(), self.reader.read_buf(&mut room)).await {
+                Ok(Ok(0)) => return Err(unexpected_eof()),
+                Ok(Err(error)) => return Err(End::Io(error)),
+                Ok(Ok(_)) | Err(_) => {}
             }
+            progress.check(Instant::now(), body.len(), held.others_wait())?;
             if let Some(max) = frame::api_key(&body).and_then(&bytes_max) {
                 frame::check_length(length, max)?;
             }
-            // Waiting for the budget is not the client's fault.
-            patience = patience.saturating_sub(begun.elapsed());
         }
         Ok(body.freeze())
     }

@@ -23,6 +23,8 @@ pub struct Limits {
     /// How long the body of a frame may take to arrive. Clients give up on a request after 30 to 60 seconds by
     /// default, so what takes longer is of no use to them, and it holds a part of the budget.
     pub body: Duration,
+    /// How long a body may arrive too slowly while others wait for the budget.
+    pub lag: Duration,
     /// How long a client may take none of the bytes that it is sent.
     pub write_stall: Duration,
     /// How long running requests may go on after a stop.
@@ -38,6 +40,7 @@ impl Limits {
             connections_max: config.max_connections.clamp(1, Semaphore::MAX_PERMITS),
             idle: Duration::from_millis(config.connections_max_idle_ms),
             body: Duration::from_mins(1),
+            lag: Duration::from_secs(1),
             write_stall: Duration::from_mins(1),
             stop_grace: Duration::from_secs(5),
         }

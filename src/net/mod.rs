@@ -11,6 +11,7 @@ mod frames;
 mod limits;
 mod listener;
 mod metrics;
+mod progress;
 mod server;
 mod service;
 

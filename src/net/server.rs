@@ -7,6 +7,7 @@ use tokio::sync::Semaphore;
 use super::{Limits, Service, budget::Budget, metrics::NetMetrics};
 use crate::{
     api::{Requests, Rooms},
+    base::Pace,
     telemetry::Metrics,
 };
 
@@ -18,6 +19,8 @@ pub struct Server<S> {
     pub(super) metrics: NetMetrics,
     /// Room for connections.
     pub(super) connections: Arc<Semaphore>,
+    /// How often it is told that connections were closed for the sake of others.
+    pub(super) lagging: Pace,
     pub(super) next_connection_id: AtomicU64,
 }
 
@@ -39,6 +42,7 @@ impl<S: Service> Server<S> {
             connections: Arc::new(Semaphore::new(limits.connections_max)),
             limits,
             metrics,
+            lagging: Pace::default(),
             next_connection_id: AtomicU64::new(0),
         })
     }

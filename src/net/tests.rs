@@ -347,6 +347,48 @@ async fn large_requests_that_stall_hold_up_no_small_ones() {
 }
 
 #[tokio::test]
+async fn half_read_requests_that_stall_make_room_for_one_that_waits() {
+    let node = Node::with(|it| {
+        it.inflight_max_bytes = 1 << 20;
+        it.body = 10 * HANG;
+        it.lag = Duration::from_millis(50);
+    })
+    .await;
+    let mut stalled = Vec::new();
+    for _ in 0..4 {
+        let mut half = node.connect().await;
+        half.0.write_i32(1 << 20).await.unwrap();
+        half.0.write_all(&vec![ask::ECHO; 500 << 10]).await.unwrap();
+        stalled.push(half);
+    }
+    let mut good = node.connect().await;
+    let large = vec![ask::ECHO; 500 << 10];
+    good.send(&large).await;
+    good.assert_answer(&large).await;
+    assert!(node.metrics.encode().contains("klamm_connections_closed_total{reason=\"stalled\"}"));
+}
+
+#[tokio::test]
+async fn a_slow_request_that_nobody_waits_for_is_answered() {
+    let node = Node::with(|it| {
+        it.inflight_max_bytes = 1 << 20;
+        it.body = 10 * HANG;
+        it.lag = Duration::from_millis(1);
+    })
+    .await;
+    let mut slow = node.connect().await;
+    let large = vec![ask::ECHO; 400 << 10];
+    let framed = framed(&large);
+    for part in framed.chunks(40 << 10) {
+        slow.0.write_all(part).await.unwrap();
+        for _ in 0..10 {
+            node.assert_serves_others().await;
+        }
+    }
+    slow.assert_answer(&large).await;
+}
+
+#[tokio::test]
 async fn half_read_requests_that_fill_the_budget_all_end() {
     let node = Node::with(|it| it.inflight_max_bytes = 1 << 20).await;
     let large = vec![ask::ECHO; 900 << 10];

@@ -2,18 +2,18 @@
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use crate::base::TimestampMs;
+use super::TimestampMs;
 
 /// One line in so many milliseconds is enough to act.
 const INTERVAL_MS: i64 = 10_000;
 
 /// When a line was told last, in milliseconds; 0: never.
 #[derive(Debug, Default)]
-pub(super) struct Pace(AtomicI64);
+pub struct Pace(AtomicI64);
 
 impl Pace {
     /// Whether to tell it again; counts as told then.
-    pub(super) fn is_due(&self, now: TimestampMs) -> bool {
+    pub fn is_due(&self, now: TimestampMs) -> bool {
         let told_at = self.0.load(Ordering::Relaxed);
         // Also after the clock was set back.
         let is_recent = (0..INTERVAL_MS).contains(&now.0.saturating_sub(told_at));
