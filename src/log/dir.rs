@@ -41,7 +41,8 @@ pub struct LogDir {
     meta: Mutex<Meta>,
     /// Found at the start: the last stop was clean.
     clean: bool,
-    recovery_points: HashMap<TopicPartition, Offset>,
+    /// As the checkpoint was found, of partitions that were not opened since.
+    recovery_points: Mutex<HashMap<TopicPartition, Offset>>,
     /// Locked until it is dropped.
     _lock: fs::File,
 }
@@ -61,7 +62,7 @@ impl LogDir {
         let dir = Self {
             path: path.to_owned(),
             health: Arc::default(),
-            recovery_points: read_recovery_points(disk.as_ref(), path)?,
+            recovery_points: Mutex::new(read_recovery_points(disk.as_ref(), path)?),
             disk,
             meta: Mutex::new(meta),
             clean,
@@ -90,10 +91,25 @@ impl LogDir {
     pub fn partitions(&self) -> Result<Vec<TopicPartition>, LogError> {
         let names = self.disk.list(&self.path).map_err(LogError::storage("list", &self.path))?;
         let is_folder = |name: &String| self.path.join(name).is_dir();
-        Ok(names.iter().filter(|it| is_folder(it)).filter_map(|it| partition_of(it)).collect())
+        Ok(names
+            .iter()
+            .filter(|it| is_folder(it))
+            .filter_map(|it| file_name::partition(it))
+            .collect())
     }
 
-    /// Opens or makes the log of a partition. A folder left by another topic of the same name is put aside.
+    /// Whether a partition was here at the last stop and was not opened since.
+    pub fn remembers(&self, partition: &TopicPartition) -> bool {
+        self.recovery_points.lock().contains_key(partition)
+    }
+
+    /// Forgets where the logs of other partitions than these ended: the next topic of such a name is a new one.
+    pub fn forget_all_but(&self, is_wanted: impl Fn(&TopicPartition) -> bool) {
+        self.recovery_points.lock().retain(|it, _| is_wanted(it));
+    }
+
+    /// Opens or makes the log of a partition. A folder left by another topic of the same name is put aside. Where there is no
+    /// folder, or an empty one, but the checkpoint knows of records, the log goes on behind them.
     pub fn open_log(
         &self,
         partition: &TopicPartition,
@@ -106,15 +122,14 @@ impl LogDir {
         if found.is_some_and(|it| it != topic_id) {
             self.put_aside(partition, &dir)?;
         }
-        // The checkpoint knows names alone: it may speak of a topic that had this one before.
-        let point = self.recovery_points.get(partition).filter(|_| found == Some(topic_id));
-        let opening =
-            Opening { clean: self.clean, recovery_point: point.copied().unwrap_or_default() };
+        let point = self.recovery_points.lock().get(partition).copied();
+        let opening = Opening { clean: self.clean, recovery_point: point.unwrap_or_default() };
         let (disk, health) = (Arc::clone(&self.disk), Arc::clone(&self.health));
         let log = Log::open_on(disk, dir.clone(), health, settings, opening, now)?;
         if found != Some(topic_id) {
             partition_metadata::write(self.disk.as_ref(), &dir, topic_id)?;
         }
+        self.recovery_points.lock().remove(partition);
         Ok(log)
     }
 
@@ -140,17 +155,22 @@ impl LogDir {
         let name = file_name::out_of_the_way(&partition.to_string(), file_name::STRAY);
         let stray = self.path.join(name);
         tracing::warn!(%partition, stray = %stray.display(), "put the records of a topic aside that is not there any more");
-        self.disk.rename(dir, &stray).map_err(LogError::storage("rename", dir))
+        self.disk.rename(dir, &stray).map_err(LogError::storage("rename", dir))?;
+        // The checkpoint knows names alone: it speaks of that topic.
+        self.recovery_points.lock().remove(partition);
+        Ok(())
     }
 
-    /// Writes from where the recovery of each partition begins after a crash.
-    pub fn store_recovery_points<'a>(
+    /// Writes from where the recovery of each partition begins after a crash. Those that were not opened keep their points.
+    pub fn store_recovery_points(
         &self,
-        points: impl ExactSizeIterator<Item = (&'a TopicPartition, Offset)>,
+        opened: HashMap<TopicPartition, Offset>,
     ) -> Result<(), LogError> {
         let path = self.path.join(RECOVERY_POINTS);
+        let mut points = self.recovery_points.lock().clone();
+        points.extend(opened);
         let lines =
-            points.map(|(it, offset)| format!("{} {} {}", it.topic, it.partition, offset.0));
+            points.iter().map(|(it, offset)| format!("{} {} {}", it.topic, it.partition, offset.0));
         self.disk
             .replace(&path, &checkpoint::encode(lines), true)
             .map_err(LogError::storage("write", &path))
@@ -219,13 +239,6 @@ fn recovery_point(line: &str) -> Option<(TopicPartition, Offset)> {
     Some((partition, Offset(words.next()?.parse().ok()?)))
 }
 
-/// The partition of a folder's name: `topic-0`.
-fn partition_of(name: &str) -> Option<TopicPartition> {
-    let (topic, partition) = name.rsplit_once('-')?;
-    let partition = partition.parse().ok().filter(|&it: &i32| it >= 0)?;
-    (!topic.is_empty()).then(|| TopicPartition::new(topic, partition))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -266,21 +279,20 @@ mod tests {
     }
 
     #[test]
-    fn folders_are_named_as_kafka_names_them() {
-        assert_eq!(partition_of("a-b-3"), Some(TopicPartition::new("a-b", 3)));
-        for other in ["plugins", "a-x", "-1", "a-3.0011-delete"] {
-            assert_eq!(partition_of(other), None, "{other}");
-        }
-    }
-
-    #[test]
     fn recovery_points_survive() {
         let root = tempfile::tempdir().unwrap();
         let dir = LogDir::open(root.path(), BrokerId(1)).unwrap();
         let partition = TopicPartition::new("a", 3);
-        dir.store_recovery_points([(&partition, Offset(9))].into_iter()).unwrap();
+        dir.store_recovery_points([(partition.clone(), Offset(9))].into()).unwrap();
         drop(dir);
         let dir = LogDir::open(root.path(), BrokerId(1)).unwrap();
-        assert_eq!(dir.recovery_points.get(&partition), Some(&Offset(9)));
+        assert_eq!(dir.recovery_points.lock().get(&partition), Some(&Offset(9)));
+        // Also when the partition could not be opened meanwhile.
+        dir.store_recovery_points(HashMap::new()).unwrap();
+        drop(dir);
+        let dir = LogDir::open(root.path(), BrokerId(1)).unwrap();
+        assert!(dir.remembers(&partition));
+        dir.forget_all_but(|it| *it != partition);
+        assert!(!dir.remembers(&partition));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::base::Offset;
+use crate::base::{Offset, TopicPartition};
 
 pub(super) const LOG: &str = ".log";
 pub(super) const INDEX: &str = ".index";
@@ -79,6 +79,13 @@ pub(super) fn is_left_over(name: &str) -> bool {
     [DELETED, TEMPORARY, ".swap", ".cleaned"].iter().any(|suffix| name.ends_with(suffix))
 }
 
+/// The partition of a folder's name: `topic-0`.
+pub(super) fn partition(name: &str) -> Option<TopicPartition> {
+    let (topic, partition) = name.rsplit_once('-')?;
+    let partition = partition.parse().ok().filter(|&it: &i32| it >= 0)?;
+    (!topic.is_empty()).then(|| TopicPartition::new(topic, partition))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -93,6 +100,14 @@ mod tests {
         }
         for other in ["my-delete", "a.b-delete", "a-0"] {
             assert!(!is_deleted_folder(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn folders_are_named_as_kafka_names_them() {
+        assert_eq!(partition("a-b-3"), Some(TopicPartition::new("a-b", 3)));
+        for other in ["plugins", "a-x", "-1", "a-3.0011-delete"] {
+            assert_eq!(partition(other), None, "{other}");
         }
     }
 

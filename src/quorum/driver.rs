@@ -40,6 +40,7 @@ const SNAPSHOT_ENTRIES: u64 = 1_000;
 pub struct Quorum {
     raft: Raft,
     id: u64,
+    log: LogStore,
     log_path: PathBuf,
     image: watch::Receiver<Arc<MetadataImage>>,
     /// Held from a decision until it is in the image: the next one decides on that.
@@ -71,11 +72,13 @@ impl Quorum {
         let opened = tokio::task::spawn_blocking(move || open(dir, published))
             .await
             .map_err(|_| QuorumError::Stopped)??;
-        let raft =
-            Raft::new(id, Arc::new(raft_config()), SingleVoter, opened.log, opened.machine).await?;
+        let config = Arc::new(raft_config());
+        let log = opened.log;
+        let raft = Raft::new(id, config, SingleVoter, log.clone(), opened.machine).await?;
         let quorum = Self {
             raft,
             id,
+            log,
             log_path: opened.log_path,
             image,
             turn: Arc::default(),
@@ -201,7 +204,11 @@ impl Quorum {
     pub async fn shutdown(&self) -> Result<(), QuorumError> {
         // A change under way is finished first.
         let _turn = self.turn.lock().await;
-        self.raft.shutdown().await.map_err(|_| QuorumError::Stopped)
+        self.raft.shutdown().await.map_err(|_| QuorumError::Stopped)?;
+        if let Err(error) = self.log.end().await {
+            tracing::warn!(%error, "the next start cannot tell whether the metadata log is whole");
+        }
+        Ok(())
     }
 }
 

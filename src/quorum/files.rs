@@ -49,6 +49,21 @@ impl Files {
         self.dir.join("quorum.snapshot")
     }
 
+    /// There from a clean stop to the next write.
+    pub(super) fn end(&self) -> PathBuf {
+        self.dir.join("quorum.end")
+    }
+
+    /// For what is cut off the log at `position`.
+    pub(super) fn damaged(&self, position: usize) -> PathBuf {
+        self.dir.join(format!("quorum.log.{position}.damaged"))
+    }
+
+    /// Whether a member was here before.
+    pub(super) fn any(&self) -> bool {
+        [self.log(), self.vote(), self.snapshot(), self.end()].iter().any(|it| it.exists())
+    }
+
     /// `None` when there is no such file.
     pub(super) fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
         match fs::read(path) {
@@ -72,6 +87,12 @@ impl Files {
         fs::rename(&new, path).map_err(at(path))?;
         sync_dir(&self.dir)?;
         Ok(file)
+    }
+
+    /// Removes a file and returns when that is durable.
+    pub(super) fn remove(&self, path: &Path) -> io::Result<()> {
+        fs::remove_file(path).map_err(at(path))?;
+        sync_dir(&self.dir)
     }
 }
 

@@ -7,14 +7,17 @@
 //! |   5-8 | crc     | u32, CRC-32C of length, version and body          |
 //! |    9- | body    | postcard                                          |
 //!
-//! Integers are big-endian. What a crash leaves is a frame that is cut short or whose checksum fails *at the end* of a
-//! file: a torn tail, which was never acknowledged and is cut off. A bad frame with a good one behind it is no crash's work
-//! but a damaged disk, and is never cut.
+//! Integers are big-endian. What a crash leaves *at the end* of a file is a frame that is cut short or has sectors that were
+//! never written and read as zeros: a torn tail, which was never acknowledged and is cut off. Any other bad frame, and one
+//! with a good one behind it, is no crash's work but a damaged disk, and is never cut.
 
 use bytes::{Buf, BufMut};
 use serde::{Serialize, de::DeserializeOwned};
 
 const HEADER_BYTES: usize = 9;
+
+/// What a disk writes as a whole: of a write that a power cut ended, some sectors arrive and others stay zeros.
+const SECTOR_BYTES: usize = 512;
 
 /// The layout of bodies that this build writes. A change of layout raises it and keeps reading the old one.
 const VERSION: u8 = 1;
@@ -26,7 +29,7 @@ pub(super) enum FrameError {
     #[error("the frame at byte {offset} is torn")]
     Torn { offset: usize },
     /// The disk has changed what was written: an operator restores the file.
-    #[error("the frame at byte {offset} is damaged, and good ones follow it")]
+    #[error("the frame at byte {offset} is damaged")]
     Damaged { offset: usize },
     /// Written by a newer Klamm, or not by Klamm.
     #[error("the frame at byte {offset} has version {version}, this build reads {VERSION}")]
@@ -78,11 +81,10 @@ pub(super) fn decode_one<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, FrameEr
 
 fn decode_at<T: DeserializeOwned>(bytes: &[u8], offset: usize) -> Result<(T, usize), FrameError> {
     let Some((version, body)) = intact_at(bytes, offset) else {
-        let is_damage = (offset + 1..bytes.len()).any(|it| intact_at(bytes, it).is_some());
-        return Err(if is_damage {
-            FrameError::Damaged { offset }
-        } else {
+        return Err(if is_torn(bytes, offset) {
             FrameError::Torn { offset }
+        } else {
+            FrameError::Damaged { offset }
         });
     };
     if version != VERSION {
@@ -93,12 +95,43 @@ fn decode_at<T: DeserializeOwned>(bytes: &[u8], offset: usize) -> Result<(T, usi
     Ok((frame, offset + HEADER_BYTES + body.len()))
 }
 
-/// Version and body of the frame at `offset`, if its checksum holds.
-fn intact_at(bytes: &[u8], offset: usize) -> Option<(u8, &[u8])> {
+/// Whether the bad frame at `offset` is what a write leaves that was never finished.
+fn is_torn(bytes: &[u8], offset: usize) -> bool {
+    let is_last = !(offset + 1..bytes.len()).any(|it| intact_at(bytes, it).is_some());
+    is_last && (is_short(bytes, offset) || has_unwritten_sector(bytes, offset))
+}
+
+/// Whether the file ends before the frame does. It does not where the rest of the file is a whole frame but for the length
+/// that its header tells: then the length is what was damaged.
+fn is_short(bytes: &[u8], offset: usize) -> bool {
+    let Some((length, version, crc, rest)) = header_at(bytes, offset) else { return true };
+    let is_short = usize::try_from(length).map_or(true, |it| it > rest.len());
+    let is_whole = u32::try_from(rest.len()).is_ok_and(|it| checksum(it, version, rest) == crc);
+    is_short && !is_whole
+}
+
+fn has_unwritten_sector(bytes: &[u8], offset: usize) -> bool {
+    // The first one may hold the end of the frame before.
+    let (head, rest) = match bytes.get(offset..) {
+        Some(tail) => tail.split_at(tail.len().min(SECTOR_BYTES - offset % SECTOR_BYTES)),
+        None => return false,
+    };
+    let mut sectors = std::iter::once(head).chain(rest.chunks(SECTOR_BYTES));
+    sectors.any(|sector| sector.iter().all(|&it| it == 0))
+}
+
+/// Length, version and checksum of the frame at `offset`, and everything behind them.
+fn header_at(bytes: &[u8], offset: usize) -> Option<(u32, u8, u32, &[u8])> {
     let mut rest = bytes.get(offset..)?;
     let length = rest.try_get_u32().ok()?;
     let version = rest.try_get_u8().ok()?;
     let crc = rest.try_get_u32().ok()?;
+    Some((length, version, crc, rest))
+}
+
+/// Version and body of the frame at `offset`, if its checksum holds.
+fn intact_at(bytes: &[u8], offset: usize) -> Option<(u8, &[u8])> {
+    let (length, version, crc, rest) = header_at(bytes, offset)?;
     let body = rest.get(..usize::try_from(length).ok()?)?;
     (checksum(length, version, body) == crc).then_some((version, body))
 }
@@ -137,19 +170,33 @@ mod tests {
     }
 
     #[test]
-    fn a_flipped_bit_before_good_frames_is_damage_and_at_the_end_a_torn_tail() {
+    fn a_flipped_bit_is_damage_wherever_it_is() {
         let bytes = file(&["first", "second"]);
         let boundary = encode(&"first").len();
-        for at in 0..bytes.len() {
+        for bit in 0..bytes.len() * 8 {
             let mut flipped = bytes.clone();
-            flipped[at] ^= 0x10;
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            let whole = usize::from(bit / 8 >= boundary);
             let (frames, error) = decode_all::<String>(&flipped);
-            let want = if at < boundary {
-                (0, FrameError::Damaged { offset: 0 })
-            } else {
-                (1, FrameError::Torn { offset: boundary })
-            };
-            assert_eq!((frames.len(), error), (want.0, Some(want.1)), "flip at {at}");
+            let damaged = FrameError::Damaged { offset: whole * boundary };
+            assert_eq!((frames.len(), error), (whole, Some(damaged)), "flip of bit {bit}");
+        }
+    }
+
+    #[test]
+    fn sectors_that_were_never_written_are_a_torn_tail() {
+        let last = "x".repeat(3 * SECTOR_BYTES);
+        let bytes = file(&["first", &last]);
+        let boundary = encode(&"first").len();
+        let torn = Some(FrameError::Torn { offset: boundary });
+        let ends = (1..=bytes.len() / SECTOR_BYTES).map(|it| it * SECTOR_BYTES);
+        let starts = [boundary].into_iter().chain(ends.clone());
+        for (start, end) in starts.zip(ends.chain([bytes.len()])) {
+            let mut unwritten = bytes.clone();
+            unwritten[start..end].fill(0);
+            assert_eq!(decode_all::<String>(&unwritten).1, torn, "bytes {start} to {end}");
+            unwritten[start..].fill(0);
+            assert_eq!(decode_all::<String>(&unwritten).1, torn, "bytes from {start}");
         }
     }
 

@@ -20,7 +20,7 @@ use super::{
     files::{Files, at},
     frame::{self, FrameError},
     log_writer::{LogWriter, log_file},
-    stored::{LogFrame, StoredEntry, StoredVote},
+    stored::{LogFrame, StoredEnd, StoredEntry, StoredVote},
 };
 
 /// A log without entries is that of a first start alone: to begin anew would forget every topic.
@@ -43,7 +43,7 @@ struct Log {
 }
 
 impl LogStore {
-    /// Reads the files, cuts off a torn tail, and starts the writer.
+    /// Reads the files, sets a torn tail aside, and starts the writer.
     pub(super) fn open(files: &Files) -> io::Result<Self> {
         let (mut log, file) = open_log(files)?;
         log.vote = read_vote(files)?;
@@ -54,6 +54,11 @@ impl LogStore {
     /// The last entry that is in the snapshot alone.
     pub(super) fn purged(&self) -> Option<EntryId> {
         self.log.lock().purged
+    }
+
+    /// Leaves word of where the log ends, so that the next start can tell whether it is whole.
+    pub(super) async fn end(&self) -> io::Result<()> {
+        self.writer.end().await
     }
 
     /// What is left of the log after entries were cut off, to be written anew.
@@ -72,13 +77,11 @@ fn open_log(files: &Files) -> io::Result<(Log, File)> {
     let path = files.log();
     let bytes = match Files::read(&path)? {
         Some(bytes) if !bytes.is_empty() => bytes,
-        _ if files.vote().exists() || files.snapshot().exists() => {
-            return Err(damaged(&path, &LOST));
-        }
-        _ => {
+        None if !files.any() => {
             let file = files.replace(&path, &log_file(None, Vec::new()))?;
             return Ok((Log::default(), file));
         }
+        _ => return Err(damaged(&path, &LOST)),
     };
     let (frames, error) = frame::decode_all::<LogFrame>(&bytes);
     let end = match error {
@@ -87,13 +90,39 @@ fn open_log(files: &Files) -> io::Result<(Log, File)> {
         Some(FrameError::Torn { offset }) if offset > 0 => offset,
         Some(error) => return Err(damaged(&path, &error)),
     };
+    check_end(files, end)?;
+    let log = Log::replay(frames).map_err(|reason| damaged(&path, &reason))?;
     let file = OpenOptions::new().append(true).open(&path).map_err(at(&path))?;
-    if end < bytes.len() {
-        tracing::info!(bytes = bytes.len() - end, "cut a torn tail off the metadata log");
-        file.set_len(u64::try_from(end).map_err(io::Error::other)?)?;
-        file.sync_all()?;
+    if let Some(tail) = bytes.get(end..).filter(|it| !it.is_empty()) {
+        cut(files, &file, end, tail)?;
     }
-    Ok((Log::replay(frames).map_err(|reason| damaged(&path, &reason))?, file))
+    Ok((log, file))
+}
+
+/// A clean stop tears nothing: a log whose whole frames end before it did has lost what was acknowledged.
+fn check_end(files: &Files, whole_bytes: usize) -> io::Result<()> {
+    let path = files.end();
+    let Some(bytes) = Files::read(&path)? else { return Ok(()) };
+    let StoredEnd { log_bytes } = frame::decode_one(&bytes).map_err(|it| damaged(&path, &it))?;
+    if u64::try_from(whole_bytes).is_ok_and(|it| it >= log_bytes) {
+        return Ok(());
+    }
+    let reason = format!(
+        "it was shortened after a clean stop: {whole_bytes} of {log_bytes} bytes are whole"
+    );
+    Err(damaged(&files.log(), &reason))
+}
+
+/// Cuts off a torn tail; a person may look at what it was.
+fn cut(files: &Files, log: &File, end: usize, tail: &[u8]) -> io::Result<()> {
+    let aside = files.damaged(end);
+    files.replace(&aside, tail)?;
+    tracing::warn!(
+        bytes = tail.len(), aside = %aside.display(),
+        "cut off the end of the metadata log, which was being written when the node was killed"
+    );
+    log.set_len(u64::try_from(end).map_err(io::Error::other)?)?;
+    log.sync_all()
 }
 
 fn read_vote(files: &Files) -> io::Result<Option<Vote>> {

@@ -16,7 +16,7 @@ use super::{
     consensus::Consensus,
     files::Files,
     frame,
-    stored::{LogFrame, StoredEntry, StoredId, StoredVote},
+    stored::{LogFrame, StoredEnd, StoredEntry, StoredId, StoredVote},
 };
 
 /// Writes that may wait; an append beyond waits for room.
@@ -39,6 +39,9 @@ pub(super) enum LogWrite {
         entries: Vec<StoredEntry>,
         done: Done,
     },
+    End {
+        done: Done,
+    },
 }
 
 /// Hands writes to the thread, which ends when this is dropped.
@@ -51,7 +54,8 @@ impl LogWriter {
     /// `log` is open at its end.
     pub(super) fn start(files: Files, log: File) -> io::Result<Self> {
         let (queue, asked) = mpsc::channel(QUEUE_LIMIT);
-        let disk = Disk { files, log, failed: false };
+        let has_end = files.end().exists();
+        let disk = Disk { files, log, has_end, failed: false };
         thread::Builder::new().name("metadata-log".into()).spawn(move || disk.run(asked))?;
         Ok(Self { queue })
     }
@@ -83,6 +87,13 @@ impl LogWriter {
         written.await.map_err(|_| stopped())?
     }
 
+    /// Returns once it is durable that the log ends where it does now.
+    pub(super) async fn end(&self) -> io::Result<()> {
+        let (done, written) = oneshot::channel();
+        self.send(LogWrite::End { done }).await?;
+        written.await.map_err(|_| stopped())?
+    }
+
     async fn send(&self, write: LogWrite) -> io::Result<()> {
         self.queue.send(write).await.map_err(|_| stopped())
     }
@@ -95,6 +106,8 @@ fn stopped() -> io::Error {
 struct Disk {
     files: Files,
     log: File,
+    /// The file of a clean stop is there. It must go before anything changes.
+    has_end: bool,
     failed: bool,
 }
 
@@ -122,6 +135,10 @@ impl Disk {
                     self.append(std::mem::take(&mut group));
                     let result = self.attempt(|it| it.rewrite(purged, entries));
                     let _ = done.send(result);
+                }
+                LogWrite::End { done } => {
+                    self.append(std::mem::take(&mut group));
+                    let _ = done.send(self.attempt(Self::save_end));
                 }
             }
         }
@@ -152,11 +169,26 @@ impl Disk {
         Ok(())
     }
 
+    fn save_end(&mut self) -> io::Result<()> {
+        let end = StoredEnd { log_bytes: self.log.metadata()?.len() };
+        self.files.replace(&self.files.end(), &frame::encode(&end))?;
+        self.has_end = true;
+        Ok(())
+    }
+
+    fn remove_end(&mut self) -> io::Result<()> {
+        if self.has_end {
+            self.files.remove(&self.files.end())?;
+            self.has_end = false;
+        }
+        Ok(())
+    }
+
     fn attempt(&mut self, write: impl FnOnce(&mut Self) -> io::Result<()>) -> io::Result<()> {
         if self.failed {
             return Err(io::Error::other("an earlier write of the metadata log failed"));
         }
-        let result = write(self);
+        let result = self.remove_end().and_then(|()| write(self));
         self.failed = result.is_err();
         result
     }

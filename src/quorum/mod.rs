@@ -6,9 +6,10 @@
 //!
 //! | file              | is                                                              |
 //! |-------------------|-----------------------------------------------------------------|
-//! | `quorum.log`      | entries since the snapshot, in frames; only its end can be torn |
+//! | `quorum.log`      | entries since the snapshot, in frames; after a kill its end may be torn |
 //! | `quorum.snapshot` | the image as records; replaced as a whole                       |
 //! | `quorum.vote`     | this voter's newest vote; replaced as a whole                   |
+//! | `quorum.end`      | the log's length, from a clean stop to the next write           |
 //! | `.lock`           | locked while a process uses the folder                          |
 
 mod cluster_id;

@@ -60,6 +60,13 @@ pub(super) struct StoredVote {
     committed: bool,
 }
 
+/// The file that a clean stop leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct StoredEnd {
+    /// All of the log file, whose last byte is that of a frame.
+    pub(super) log_bytes: u64,
+}
+
 /// The snapshot file: records that lead to the image, and where the log goes on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct StoredSnapshot {

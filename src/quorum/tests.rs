@@ -155,23 +155,79 @@ async fn a_log_cut_at_any_byte_of_its_tail_keeps_what_is_before_and_goes_on() {
     }
 }
 
+/// Starts on a log with these bytes, which must be refused and left alone.
+async fn refused(dir: &Path, log: &[u8]) -> String {
+    let path = dir.join("quorum.log");
+    fs::write(&path, log).unwrap();
+    let error = Quorum::start(dir.to_owned(), BrokerId(1)).await.err().unwrap().to_string();
+    assert_eq!(fs::read(&path).unwrap(), log);
+    assert!(error.contains("from a copy"), "{error}");
+    error
+}
+
 #[tokio::test]
 async fn a_damaged_log_is_refused_and_left_as_it_is() {
     let dir = tempfile::tempdir().unwrap();
     let quorum = start(dir.path()).await;
     set(&quorum, "a").await;
     let killed = copy(dir.path());
-    let path = killed.path().join("quorum.log");
-    let mut bytes = fs::read(&path).unwrap();
-    let middle = bytes.len() / 2;
-    bytes[middle] ^= 1;
-    fs::write(&path, &bytes).unwrap();
+    let bytes = fs::read(dir.path().join("quorum.log")).unwrap();
+    // In the middle, and in the last frame, which was acknowledged like any other.
+    for at in [bytes.len() / 2, bytes.len() - 1] {
+        let mut bytes = bytes.clone();
+        bytes[at] ^= 1;
+        let error = refused(killed.path(), &bytes).await;
+        assert!(error.contains("damaged"), "byte {at}: {error}");
+    }
+}
 
-    let result = Quorum::start(killed.path().to_owned(), BrokerId(1)).await;
+#[tokio::test]
+async fn a_log_that_was_shortened_after_a_clean_stop_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let quorum = start(dir.path()).await;
+    set(&quorum, "kept").await;
+    let kept_bytes = fs::metadata(dir.path().join("quorum.log")).unwrap().len() as usize;
+    set(&quorum, "lost").await;
+    quorum.shutdown().await.unwrap();
+    drop(quorum);
 
-    let error = result.err().unwrap().to_string();
-    assert!(error.contains("damaged"), "{error}");
-    assert_eq!(fs::read(&path).unwrap(), bytes);
+    let bytes = fs::read(dir.path().join("quorum.log")).unwrap();
+    let zeroed = [&bytes[..kept_bytes], &vec![0; bytes.len() - kept_bytes]].concat();
+    for log in [&bytes[..bytes.len() - 1], &bytes[..kept_bytes], &zeroed] {
+        let error = refused(dir.path(), log).await;
+        assert!(error.contains("shortened after a clean stop"), "{error}");
+    }
+    assert!(refused(dir.path(), &[]).await.contains("lost its entries"));
+
+    fs::write(dir.path().join("quorum.log"), &bytes).unwrap();
+    let again = start(dir.path()).await;
+    assert_eq!(names(&again), ["kept", "lost"]);
+    // From the first write on a kill may tear the end again.
+    set(&again, "new").await;
+    assert!(!dir.path().join("quorum.end").exists());
+}
+
+#[tokio::test]
+async fn what_a_kill_tore_is_set_aside_and_told() {
+    let warnings = Warnings::default();
+    let _guard = warnings.collect();
+    let dir = tempfile::tempdir().unwrap();
+    let quorum = start(dir.path()).await;
+    set(&quorum, "kept").await;
+    let bytes = fs::read(dir.path().join("quorum.log")).unwrap();
+
+    for tail in [&b"\0\0\x01"[..], &[0; 700]] {
+        let killed = copy(dir.path());
+        fs::write(killed.path().join("quorum.log"), [&bytes, tail].concat()).unwrap();
+        // In this thread, whose warnings are collected.
+        let files = files::Files::open(killed.path().to_owned()).unwrap();
+        drop(log_store::LogStore::open(&files).unwrap());
+        assert_eq!(names(&*start(killed.path()).await), ["kept"]);
+        let aside = killed.path().join(format!("quorum.log.{}.damaged", bytes.len()));
+        assert_eq!(fs::read(aside).unwrap(), tail);
+        let told = format!("bytes={}", tail.len());
+        assert!(warnings.text().contains(&told), "{}", warnings.text());
+    }
 }
 
 #[tokio::test]
@@ -247,21 +303,32 @@ impl std::io::Write for Warnings {
     }
 }
 
+impl Warnings {
+    /// Of code that runs in this thread, until the guard is dropped.
+    fn collect(&self) -> tracing::subscriber::DefaultGuard {
+        let writer = self.clone();
+        let subscriber = tracing_subscriber::fmt()
+            .with_max_level(tracing::Level::WARN)
+            .with_ansi(false)
+            .with_writer(move || writer.clone())
+            .finish();
+        tracing::subscriber::set_default(subscriber)
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+    }
+}
+
 #[tokio::test]
 async fn a_normal_life_logs_no_warning() {
     let warnings = Warnings::default();
-    let writer = warnings.clone();
-    let subscriber = tracing_subscriber::fmt()
-        .with_max_level(tracing::Level::WARN)
-        .with_writer(move || writer.clone())
-        .finish();
-    let _guard = tracing::subscriber::set_default(subscriber);
+    let _guard = warnings.collect();
     let dir = tempfile::tempdir().unwrap();
     for name in ["a", "b"] {
         let quorum = start(dir.path()).await;
         set(&quorum, name).await;
         quorum.shutdown().await.unwrap();
     }
-    let text = String::from_utf8(warnings.0.lock().unwrap().clone()).unwrap();
-    assert_eq!(text, "");
+    assert_eq!(warnings.text(), "");
 }

@@ -103,6 +103,10 @@ impl ReplicaManager {
         let gone: Vec<_> = hosted.iter().filter(|(key, _)| !kept.contains_key(key)).collect();
         // First out of sight, then deleted; only then may a topic of the same name be made.
         self.publish(kept.clone());
+        if !gone.is_empty() {
+            // Also after a crash, a topic that gets the name of one that is gone must not be taken for it.
+            self.store_recovery_points();
+        }
         each(&gone, |(_, it)| it.delete());
         let is_first = self.image.load().version == 0;
         if is_first {
@@ -116,8 +120,10 @@ impl ReplicaManager {
             offline.retain(|it| !kept.contains_key(it));
             self.publish(kept);
         }
-        if is_first || !gone.is_empty() {
-            // A topic that gets the name of one that is gone must not be taken for it.
+        for dir in &self.dirs {
+            dir.forget_all_but(|it| offline.contains(it));
+        }
+        if is_first {
             self.store_recovery_points();
         }
         self.offline.store(Arc::new(offline));
@@ -291,12 +297,12 @@ impl ReplicaManager {
     fn store_recovery_points(&self) {
         let hosted = self.partitions.load();
         for dir in &self.dirs {
-            let points: Vec<_> = hosted
+            let points = hosted
                 .iter()
                 .filter(|(_, it)| Arc::ptr_eq(&it.dir, dir))
-                .map(|(key, it)| (key, it.partition.log().recovery_point()))
+                .map(|(key, it)| (key.clone(), it.partition.log().recovery_point()))
                 .collect();
-            if let Err(error) = dir.store_recovery_points(points.into_iter()) {
+            if let Err(error) = dir.store_recovery_points(points) {
                 let cause = cause(&error);
                 tracing::warn!(dir = %dir.path.display(), %error, cause, "recovery will have to check more");
             }

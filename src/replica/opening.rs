@@ -50,7 +50,7 @@ impl ReplicaManager {
         opened
     }
 
-    /// The directory of each new partition: where it lies already, else the one with the fewest. None, while it may lie in one
+    /// The directory of each new partition: where it lies already or, if it is lost, lay; else the one with the fewest. None, while it may lie in one
     /// that cannot be read.
     fn places(
         &self,
@@ -78,7 +78,8 @@ impl ReplicaManager {
             let known = found.get(&wanted.topic_partition).copied();
             let is_first_time = !told.contains(&wanted.topic_partition);
             to_check += usize::from(is_first_time && known.as_ref().is_some_and(is_unclean));
-            let at = known.or_else(|| self.emptiest(&counts).filter(|_| all_read))?;
+            let lost = || self.dirs.iter().position(|it| it.remembers(&wanted.topic_partition));
+            let at = known.or_else(lost).or_else(|| self.emptiest(&counts).filter(|_| all_read))?;
             *counts.get_mut(at)? += 1;
             self.dirs.get(at).cloned()
         };

@@ -29,6 +29,7 @@ fn a_node_whose_metadata_log_cannot_be_written_ends_and_a_start_with_room_has_ev
 
     assert!(refused.as_ref().is_none_or(|it| it.error_code != 0), "{refused:?}");
     assert_eq!(broker.end().code(), Some(1));
+    broker.announce("cut off the end of the metadata log");
     broker.kill_and_restart();
     assert_eq!(topics(&broker), 1);
     let mut client = broker.client();
