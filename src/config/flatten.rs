@@ -172,7 +172,7 @@ impl<'a> Flat<'a> {
         let place = self.place(at);
         match text_of(value) {
             Some(value) => {
-                self.entries.push((at, Entry { place, scope: scope.cloned(), key, value }))
+                self.entries.push((at, Entry { place, scope: scope.cloned(), key, value }));
             }
             None => {
                 self.problems.add(

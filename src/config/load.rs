@@ -302,7 +302,8 @@ mod tests {
 
     #[test]
     fn the_first_of_very_many_problems_are_listed_and_the_rest_is_counted() {
-        let text: String = (0..300_000).map(|it| format!("num.partition{it} = 1\n")).collect();
+        let lines: Vec<String> = (0..300_000).map(|it| format!("num.partition{it} = 1")).collect();
+        let text = lines.join("\n");
         let problems = load(&text).unwrap_err();
         assert_eq!(problems.0.len(), 300_000);
         let told = problems.to_string();
