@@ -108,6 +108,7 @@ impl Broker {
     pub(crate) fn kill_and_restart(&mut self) {
         // The system may end a write between two pages.
         self.announce("cut a torn tail off a segment");
+        self.announce("cut off the end of the metadata log");
         self.process.child.kill().unwrap();
         self.process.child.wait().unwrap();
         self.restart();
