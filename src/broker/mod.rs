@@ -4,6 +4,7 @@
 
 mod foundation;
 mod listeners;
+mod metadata_log;
 mod node;
 mod open_files;
 mod plugin_uses;

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     foundation::Foundation,
-    listeners, plugin_uses,
+    listeners, metadata_log, plugin_uses,
     publish::{self, Publisher},
 };
 use crate::{
@@ -27,8 +27,6 @@ use crate::{
 
 /// Folder of the plugins' compile cache, in the first log directory.
 const PLUGIN_CACHE: &str = "plugin-cache";
-/// Folder of the metadata log, in the first log directory, under Kafka's name.
-const METADATA_LOG: &str = "__cluster_metadata-0";
 
 /// To check large disks after a power cut takes hours. Whoever does not want to wait sends a signal.
 const LOGS_OPEN_WITHIN: Duration = Duration::from_hours(24);
@@ -57,6 +55,7 @@ struct Sockets {
 impl Node {
     /// Starts all rooms; when it returns the node serves.
     pub(super) async fn start(config: Config) -> anyhow::Result<Self> {
+        metadata_log::refuse_if_lost(&config)?;
         let config = Arc::new(config);
         let metrics = Arc::new(Metrics::default());
         publish::register_process_metrics(&metrics, config.node.id.0);
@@ -69,7 +68,7 @@ impl Node {
         // Whoever watches over this node is told that it lives and is not ready.
         let (shown, is_shown) = watch::channel(None);
         let edge = vec![tokio::spawn(http::serve(http, is_shown, stop_edge.clone()))];
-        let quorum = start_quorum(&config).await?;
+        let quorum = metadata_log::start(&config).await?;
         replicas.claim(&quorum.image().cluster_id)?;
         register(&config, &quorum, &listeners).await?;
         let plugins = start_plugins(&config, &quorum, &metrics).await?;
@@ -185,11 +184,6 @@ fn start_publishing(
     let (reached, versions) = watch::channel(0);
     let publish = to_rooms.run(quorum.watch(), reached, stop.clone());
     (tokio::spawn(publish), Published::new(versions))
-}
-
-async fn start_quorum(config: &Config) -> anyhow::Result<Arc<Quorum>> {
-    let dir = config.log.dirs.first().context("log.dirs names no folder")?;
-    Quorum::start(dir.join(METADATA_LOG), config.node.id).await.context("open the metadata log")
 }
 
 async fn register(config: &Config, quorum: &Quorum, bound: &[BoundListener]) -> anyhow::Result<()> {

@@ -40,6 +40,13 @@ pub(super) fn own(disk: &dyn Disk, path: &Path, node_id: BrokerId) -> Result<Met
     Ok(meta)
 }
 
+/// The cluster that a directory belongs to, as far as `meta.properties` tells.
+pub(super) fn cluster_id(disk: &dyn Disk, path: &Path) -> Result<Option<String>, LogError> {
+    let path = path.join(FILE_NAME);
+    let bytes = disk.read_small(&path).map_err(LogError::storage("read", &path))?;
+    Ok(bytes.and_then(|it| Meta::decode(&it)).and_then(|it| it.cluster_id))
+}
+
 impl Meta {
     /// Ties the directory to a cluster, for good.
     ///

@@ -8,6 +8,7 @@ mod adopt;
 mod checkpoint;
 mod cursor;
 mod dir;
+mod dir_owner;
 mod error;
 mod file;
 mod file_name;
@@ -42,6 +43,7 @@ mod faulty;
 mod tests;
 
 pub use dir::LogDir;
+pub use dir_owner::DirOwner;
 pub use error::LogError;
 pub use health::Health;
 pub use log::{AppendContext, Appended, Log};

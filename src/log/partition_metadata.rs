@@ -6,7 +6,7 @@ use std::path::Path;
 use super::{LogError, file::Disk, kafka_uuid};
 use crate::base::TopicId;
 
-const FILE_NAME: &str = "partition.metadata";
+pub(super) const FILE_NAME: &str = "partition.metadata";
 
 /// `None` if the file is absent or damaged.
 pub(super) fn read(disk: &dyn Disk, dir: &Path) -> Result<Option<TopicId>, LogError> {

@@ -1,6 +1,12 @@
 //! A member of the quorum: starts it, and commits one change after another.
 
-use std::{collections::BTreeMap, io, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use openraft::{
     SnapshotPolicy,
@@ -87,6 +93,11 @@ impl Quorum {
         quorum.lead().await?;
         quorum.name_cluster().await?;
         Ok(Arc::new(quorum))
+    }
+
+    /// Whether a member was in the folder before. Makes nothing.
+    pub fn is_there(dir: &Path) -> bool {
+        Files::of(dir.to_owned()).any()
     }
 
     fn why_no_voter(&self) -> String {
@@ -196,7 +207,7 @@ impl Quorum {
         Ok(Ok(response))
     }
 
-    /// Stops the member. What was answered is on disk already.
+    /// Stops the member. What was answered is on disk already; where the log ends is too, afterwards.
     ///
     /// # Errors
     ///
@@ -204,11 +215,19 @@ impl Quorum {
     pub async fn shutdown(&self) -> Result<(), QuorumError> {
         // A change under way is finished first.
         let _turn = self.turn.lock().await;
+        let has_died = self.raft.metrics().borrow_watched().running_state.is_err();
         self.raft.shutdown().await.map_err(|_| QuorumError::Stopped)?;
+        if !has_died {
+            self.end_log().await;
+        }
+        Ok(())
+    }
+
+    /// Not to be able to say that the log is whole is no reason to call a stop unclean: what was answered is in it.
+    async fn end_log(&self) {
         if let Err(error) = self.log.end().await {
             tracing::warn!(%error, "the next start cannot tell whether the metadata log is whole");
         }
-        Ok(())
     }
 }
 

@@ -14,13 +14,17 @@ pub(super) struct Files {
 }
 
 impl Files {
+    pub(super) fn of(dir: PathBuf) -> Self {
+        Self { dir }
+    }
+
     /// Makes the folder if there is none.
     pub(super) fn open(dir: PathBuf) -> io::Result<Self> {
         fs::create_dir_all(&dir).map_err(at(&dir))?;
         if let Some(parent) = dir.parent().filter(|it| !it.as_os_str().is_empty()) {
             sync_dir(parent)?;
         }
-        Ok(Self { dir })
+        Ok(Self::of(dir))
     }
 
     /// Held as long as the file is open.

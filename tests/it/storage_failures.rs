@@ -29,7 +29,6 @@ fn a_node_whose_metadata_log_cannot_be_written_ends_and_a_start_with_room_has_ev
 
     assert!(refused.as_ref().is_none_or(|it| it.error_code != 0), "{refused:?}");
     assert_eq!(broker.end().code(), Some(1));
-    broker.announce("cut off the end of the metadata log");
     broker.kill_and_restart();
     assert_eq!(topics(&broker), 1);
     let mut client = broker.client();
@@ -49,6 +48,27 @@ fn a_node_that_may_open_too_few_files_says_so_and_does_not_start() {
     assert_eq!(ended.status.code(), Some(1));
     let told = String::from_utf8_lossy(&ended.stderr);
     assert!(told.contains("may hold 24 files open, and needs at least"), "{told}");
+}
+
+#[test]
+fn a_node_without_its_metadata_log_does_not_make_a_new_one_beside_its_records() {
+    let mut broker = Broker::start();
+    broker.client().create_topic("t", 1, &[]);
+    assert!(broker.terminate().success());
+    let data = broker.data_dir();
+    fs::remove_dir_all(data.join("__cluster_metadata-0")).unwrap();
+
+    let dirs = format!("log.dirs={}", data.display());
+    let ended = Command::new(env!("CARGO_BIN_EXE_klamm"))
+        .args(["serve", "--set", &dirs, "--set", "listeners=PLAINTEXT://127.0.0.1:0"])
+        .args(["--set", "klamm.http.listen=127.0.0.1:0"])
+        .output()
+        .unwrap();
+
+    assert_eq!(ended.status.code(), Some(1));
+    let told = String::from_utf8_lossy(&ended.stderr);
+    assert!(told.contains("__cluster_metadata-0 is missing, though"), "{told}");
+    assert!(!data.join("__cluster_metadata-0").exists());
 }
 
 #[test]
