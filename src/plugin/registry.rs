@@ -128,8 +128,9 @@ impl Registry {
         let status = |slot: &Arc<Slot>| {
             let mut status = slot.status();
             if status.state == PluginState::Failed && status.last_error.is_none() {
-                let user = uses.user(&slot.name).filter(|_| status.hook.is_some());
-                status.last_error = user.map(|it| format!("its file is gone, and {it} uses it"));
+                let needed_by = uses.user(&slot.name).filter(|_| status.hook.is_some());
+                status.last_error =
+                    needed_by.map(|it| format!("its file is gone, and {it} uses it"));
             }
             status
         };
