@@ -333,9 +333,8 @@ async fn announced_lengths_take_nothing_from_others() {
     node.assert_serves_others().await;
 }
 
-#[tokio::test]
-async fn large_requests_that_stall_hold_up_no_small_ones() {
-    let node = Node::with(|it| it.inflight_max_bytes = 1 << 20).await;
+/// Four requests of 1 MiB, of each of which half arrives.
+async fn stall(node: &Node) -> Vec<Peer> {
     let mut stalled = Vec::new();
     for _ in 0..4 {
         let mut half = node.connect().await;
@@ -343,6 +342,13 @@ async fn large_requests_that_stall_hold_up_no_small_ones() {
         half.0.write_all(&vec![ask::ECHO; 500 << 10]).await.unwrap();
         stalled.push(half);
     }
+    stalled
+}
+
+#[tokio::test]
+async fn large_requests_that_stall_hold_up_no_small_ones() {
+    let node = Node::with(|it| it.inflight_max_bytes = 1 << 20).await;
+    let _stalled = stall(&node).await;
     node.assert_serves_others().await;
 }
 
@@ -354,13 +360,7 @@ async fn half_read_requests_that_stall_make_room_for_one_that_waits() {
         it.lag = Duration::from_millis(50);
     })
     .await;
-    let mut stalled = Vec::new();
-    for _ in 0..4 {
-        let mut half = node.connect().await;
-        half.0.write_i32(1 << 20).await.unwrap();
-        half.0.write_all(&vec![ask::ECHO; 500 << 10]).await.unwrap();
-        stalled.push(half);
-    }
+    let _stalled = stall(&node).await;
     let mut good = node.connect().await;
     let large = vec![ask::ECHO; 500 << 10];
     good.send(&large).await;
