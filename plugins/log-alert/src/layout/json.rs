@@ -178,7 +178,7 @@ pub(crate) fn unescape(raw: &[u8], into: &mut Vec<u8>) {
     into.extend_from_slice(between(raw, at, raw.len()));
 }
 
-/// Appends the character of `\uXXXX` (or of a surrogate pair) at `slash`, and tells where to go on.
+/// Appends the character of the `\u` and four digits (or of a surrogate pair) at `slash`, and tells where to go on.
 fn unescape_unit(raw: &[u8], slash: usize, into: &mut Vec<u8>) -> usize {
     let Some(first) = unit(raw, slash) else {
         into.push(b'u');
