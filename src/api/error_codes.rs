@@ -7,9 +7,10 @@ use kafka_protocol::messages::{
     DescribeLogDirsResponse, DescribeProducersResponse, DescribeTopicPartitionsResponse,
     ElectLeadersResponse, FetchResponse, FindCoordinatorResponse, HeartbeatResponse,
     IncrementalAlterConfigsResponse, InitProducerIdResponse, JoinGroupResponse, LeaveGroupResponse,
-    ListGroupsResponse, ListOffsetsResponse, ListPartitionReassignmentsResponse, MetadataResponse,
-    OffsetCommitResponse, OffsetDeleteResponse, OffsetFetchResponse, OffsetForLeaderEpochResponse,
-    ProduceResponse, SyncGroupResponse,
+    ListConfigResourcesResponse, ListGroupsResponse, ListOffsetsResponse,
+    ListPartitionReassignmentsResponse, MetadataResponse, OffsetCommitResponse,
+    OffsetDeleteResponse, OffsetFetchResponse, OffsetForLeaderEpochResponse, ProduceResponse,
+    SyncGroupResponse,
 };
 
 /// An answer that may tell of errors.
@@ -62,6 +63,7 @@ error_codes! {
     IncrementalAlterConfigsResponse => responses;
     InitProducerIdResponse;
     JoinGroupResponse;
+    ListConfigResourcesResponse;
     ListGroupsResponse;
     ListOffsetsResponse => topics.partitions;
     ListPartitionReassignmentsResponse;

@@ -36,6 +36,7 @@ pub mod init_producer_id;
 mod internal_topic;
 pub mod join_group;
 pub mod leave_group;
+pub mod list_config_resources;
 pub mod list_groups;
 pub mod list_offsets;
 pub mod list_partition_reassignments;
@@ -135,6 +136,7 @@ apis! {
     OffsetDelete => offset_delete,
     DescribeCluster => describe_cluster,
     DescribeProducers => describe_producers,
+    ListConfigResources => list_config_resources,
     DescribeTopicPartitions => describe_topic_partitions,
 }
 

@@ -10,6 +10,7 @@
 mod partition_requests;
 mod requests;
 mod schema;
+mod settings_requests;
 
 use kafka_protocol::messages::ApiKey;
 use schema::{Field, Kind, Message, Struct};
@@ -87,6 +88,7 @@ fn message(api_key: ApiKey) -> Option<&'static Message> {
         ApiKey::DescribeLogDirs => &partition_requests::DESCRIBE_LOG_DIRS,
         ApiKey::DescribeProducers => &partition_requests::DESCRIBE_PRODUCERS,
         ApiKey::DescribeTopicPartitions => &partition_requests::DESCRIBE_TOPIC_PARTITIONS,
+        ApiKey::ListConfigResources => &settings_requests::LIST_CONFIG_RESOURCES,
         _ => return None,
     };
     Some(message)

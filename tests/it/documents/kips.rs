@@ -51,11 +51,7 @@ const KIPS: &[(u32, &str, State)] = &[
     (211, "Expiry of offsets", Served),
     (219, "Throttling after the answer", Partly("nobody is throttled")),
     (222, "Groups listed and deleted", Served),
-    (
-        226,
-        "Dynamic broker configs, synonyms",
-        Partly("a node's own settings are those of its file"),
-    ),
+    (226, "Dynamic broker configs, synonyms", Partly("settings that Klamm reads at its start")),
     (227, "Fetch sessions", Served),
     (229, "DeleteGroups", Served),
     (255, "SASL/OAUTHBEARER", NotYet),
@@ -119,7 +115,7 @@ const KIPS: &[(u32, &str, State)] = &[
     (1073, "Fenced brokers in DescribeCluster", Served),
     (1075, "A timeout for tiered lookups", Partly("tiered storage")),
     (1102, "Clients that begin anew", Served),
-    (1142, "Config resources listed", NotYet),
+    (1142, "ListConfigResources", Partly("loggers of brokers")),
     (1166, "Followers of the metadata log", BetweenNodes),
 ];
 
