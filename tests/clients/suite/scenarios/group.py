@@ -4,18 +4,26 @@ under each assignor of the broker (issue 2, check 5)."""
 import time
 from typing import NamedTuple
 
+from ..client import NAMES
 from ..failure import Failure, expect, require
 
-CLIENTS = ["confluent-kafka", "kafka-python", "kafkajs", "java"]
+CLIENTS = NAMES
+CANNOT = {"kcat": "does not tell its assignment"}
 PLAIN_KAFKA = True
 PROTOCOLS = {
     "confluent-kafka": ["range", "roundrobin", "cooperative-sticky"],
     "kafka-python": ["range", "roundrobin", "sticky", "cooperative-sticky"],
-    "kafkajs": ["RoundRobinAssigner"],
+    "aiokafka": ["range", "roundrobin", "sticky"],
+    "kafkajs": ["roundrobin"],
+    "platformatic": ["roundrobin"],
     "java": ["range", "roundrobin", "sticky", "cooperative-sticky"],
+    "franz-go": ["range", "roundrobin", "sticky", "cooperative-sticky"],
+    "sarama": ["range", "roundrobin", "sticky"],
+    "kafka-go": ["range", "roundrobin"],
 }
 BROKER_ASSIGNORS = ["sticky", "range", "roundrobin"]
-# kafkajs deals like Kafka's roundrobin, but sorts no topics.
+# Their own assignors deal evenly, but not as Kafka's of the same name.
+OWN_WAY = ["kafkajs", "platformatic", "sarama", "kafka-go"]
 COMPUTED = {"range": "range", "roundrobin": "roundrobin"}
 SIZES = {"even": 12, "odd": 5}
 SETTLE_SECONDS = 180
@@ -66,7 +74,7 @@ def _groups(cell, topics):
 
 def _group(cell, protocol, broker_assignor, topics):
     name = cell.topic(protocol, broker_assignor or "own")
-    rule = broker_assignor or protocol
+    rule = broker_assignor or ("own" if cell.client_name in OWN_WAY else protocol)
     even = {topic: partitions for topic, partitions in topics.items() if topic.endswith("even")}
     members = [f"{name}.{number}" for number in range(3)]
     return Group(name, protocol, rule, topics if rule in COMPUTED else even, members)
@@ -105,7 +113,7 @@ def _is_whole(group, owned):
 def _expect_rule(cell, group, owned):
     if group.rule in COMPUTED:
         expect(owned, _computed(cell, group), "assignment by Kafka's own assignor")
-    elif group.rule != "RoundRobinAssigner":
+    else:
         sizes = sorted(len(partitions) for partitions in owned.values())
         expect(sizes, [12 // len(owned)] * len(owned), "partitions of each member")
 
