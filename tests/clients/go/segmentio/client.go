@@ -23,13 +23,11 @@ var complaints = log.New(os.Stderr, "", log.LstdFlags)
 
 // New talks to the broker at `bootstrap`.
 func New(bootstrap string) verb.Client {
-	admin := &kafka.Client{Addr: kafka.TCP(bootstrap), Timeout: verb.Patience, Transport: transport()}
+	// It refreshes its metadata after this time, and gives up a refresh after it.
+	transport := &kafka.Transport{MetadataTTL: time.Second}
+	admin := &kafka.Client{Addr: kafka.TCP(bootstrap), Timeout: verb.Patience, Transport: transport}
 	return &client{bootstrap: bootstrap, admin: admin, writers: map[string]*kafka.Writer{}}
 }
-
-const metadataTTL = 200 * time.Millisecond
-
-func transport() *kafka.Transport { return &kafka.Transport{MetadataTTL: metadataTTL} }
 
 var codecs = map[string]kafka.Compression{
 	"gzip":   kafka.Gzip,
@@ -41,6 +39,9 @@ var codecs = map[string]kafka.Compression{
 func (it *client) Produce(request verb.Request, records []verb.Record) ([]string, error) {
 	if request.Idempotent {
 		return nil, verb.Cannot("has no idempotent producer")
+	}
+	if _, err := it.partitions(request.Topic); err != nil {
+		return nil, err
 	}
 	var messages []kafka.Message
 	for _, record := range records {
@@ -66,7 +67,7 @@ func (it *client) writer(request verb.Request, manual bool) *kafka.Writer {
 	if it.writers[key] == nil {
 		writer := &kafka.Writer{Addr: kafka.TCP(it.bootstrap), Topic: request.Topic, Balancer: &kafka.Hash{}, BatchSize: 10_000,
 			BatchBytes: 4_000_000, BatchTimeout: 50 * time.Millisecond, RequiredAcks: kafka.RequiredAcks(request.Acks),
-			Compression: codecs[request.Codec], MaxAttempts: 30, ErrorLogger: complaints, Transport: transport()}
+			Compression: codecs[request.Codec], MaxAttempts: 30, ErrorLogger: complaints, Transport: it.admin.Transport}
 		if manual {
 			writer.Balancer = kafka.BalancerFunc(func(message kafka.Message, _ ...int) int { return message.Partition })
 		}

@@ -2,6 +2,7 @@ package segmentio
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -73,14 +74,20 @@ func (it *client) Describe(topic string) (verb.Topic, error) {
 
 // partitions waits for a topic that is younger than the library's metadata.
 func (it *client) partitions(topic string) ([]int, error) {
-	answer, err := it.admin.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{topic}})
-	for range 50 {
-		if err != nil || answer.Topics[0].Error != kafka.UnknownTopicOrPartition {
-			break
+	patient, cancel := context.WithTimeout(ctx, verb.Patience)
+	defer cancel()
+	for {
+		numbers, err := it.knownPartitions(topic)
+		waits := errors.Is(err, kafka.UnknownTopicOrPartition) || errors.Is(err, context.DeadlineExceeded)
+		if !waits || patient.Err() != nil {
+			return numbers, err
 		}
-		time.Sleep(metadataTTL / 2)
-		answer, err = it.admin.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{topic}})
+		time.Sleep(100 * time.Millisecond)
 	}
+}
+
+func (it *client) knownPartitions(topic string) ([]int, error) {
+	answer, err := it.admin.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{topic}})
 	if err != nil {
 		return nil, err
 	}
