@@ -64,7 +64,7 @@ func (member *Member) note(sign string, places []Place) {
 func (member *Member) state() any {
 	member.lock.Lock()
 	defer member.lock.Unlock()
-	return map[string]any{"owned": slices.Concat([]Place{}, member.owned), "history": slices.Clone(member.history)}
+	return map[string]any{"owned": append([]Place{}, member.owned...), "history": append([][]any{}, member.history...)}
 }
 
 type members map[string]*Member
