@@ -4,9 +4,12 @@
 //! alone; the seams (ISR, epochs, purgatory) are those of many.
 
 mod byte_rate;
+mod dirs;
 mod error;
 mod fetch;
+mod group_commit;
 mod hosted;
+mod in_parallel;
 mod isr;
 mod manager;
 mod metrics;

@@ -10,6 +10,7 @@ mod crash;
 mod documents;
 mod hostile_frames;
 mod hostile_groups;
+mod large_log;
 mod metrics;
 mod partitioner;
 mod plugin_check;
