@@ -145,8 +145,7 @@ fn a_node_starts_without_a_log_directory_that_cannot_be_used_but_not_without_the
     let mut broker = Broker::with(&[("log.dirs", "data,more")]);
     assert!(broker.terminate().success());
     let more = broker.data_dir().with_file_name("more");
-    fs::remove_dir_all(&more).unwrap();
-    fs::write(&more, "no folder").unwrap();
+    fs::write(more.join("meta.properties"), "no properties").unwrap();
     broker.announce("took a log directory offline");
     broker.start_again();
     let mut client = broker.client();
@@ -160,7 +159,7 @@ fn a_node_starts_without_a_log_directory_that_cannot_be_used_but_not_without_the
         .output()
         .unwrap();
     assert_eq!(ended.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&ended.stderr).contains("more"), "it says which");
+    assert!(String::from_utf8_lossy(&ended.stderr).contains("it is damaged"), "it says why");
 }
 
 #[test]
