@@ -89,7 +89,8 @@ impl Node {
         let every = Duration::from_millis(base.config.log.retention_check_interval_ms);
         let retain = publish::retain(base.replicas.clone(), every, stop_rooms.clone());
         let deliver = delivery::run(deliveries, stop_rooms.clone());
-        let background = vec![publish, tokio::spawn(retain), tokio::spawn(deliver)];
+        let mut background = vec![publish, tokio::spawn(retain), tokio::spawn(deliver)];
+        background.extend(start_cleaners(&base, &stop_rooms));
         let Foundation { config, metrics, replicas, quorum, plugins } = base;
         let rooms = Arc::new(Rooms {
             config,
@@ -145,6 +146,7 @@ impl Node {
         self.alerts.shutdown();
         self.rooms.groups.shutdown().await;
         self.stop_rooms.cancel();
+        self.rooms.replicas.stop_cleaning();
         join(self.background).await;
         self.rooms.plugins.shutdown().await;
         let replicas = self.rooms.replicas.clone();
@@ -184,6 +186,15 @@ fn start_publishing(
     let (reached, versions) = watch::channel(0);
     let publish = to_rooms.run(quorum.watch(), reached, stop.clone());
     (tokio::spawn(publish), Published::new(versions))
+}
+
+/// A task for each of `log.cleaner.threads`.
+fn start_cleaners(base: &Foundation, stop: &CancellationToken) -> Vec<JoinHandle<()>> {
+    let config = &base.config.log.cleaner;
+    let threads = if config.enable { config.threads } else { 0 };
+    let backoff = Duration::from_millis(config.backoff_ms);
+    let clean = || publish::clean(base.replicas.clone(), backoff, stop.clone());
+    (0..threads).map(|_| tokio::spawn(clean())).collect()
 }
 
 async fn register(config: &Config, quorum: &Quorum, bound: &[BoundListener]) -> anyhow::Result<()> {

@@ -65,6 +65,18 @@ macro_rules! number {
 }
 number!(i16, i32, i64, u16, u64, usize);
 
+/// Kafka's DOUBLE, above 0: no setting has another one.
+impl Value for f64 {
+    fn read(text: &str) -> Result<Self, String> {
+        let number = text.trim().parse().ok().filter(|it: &f64| it.is_finite() && *it > 0.0);
+        number.ok_or_else(|| format!("`{text}` is not a number above 0"))
+    }
+
+    fn show(&self) -> String {
+        format!("{self:?}")
+    }
+}
+
 impl Value for bool {
     fn read(text: &str) -> Result<Self, String> {
         let lower = text.trim().to_ascii_lowercase();

@@ -7,6 +7,7 @@
 //! | `meta.properties`                  | `version`, `node.id`, `cluster.id`, `directory.id`                     |
 //! | `.kafka_cleanshutdown`             | there after a clean stop, until the next start                         |
 //! | `recovery-point-offset-checkpoint` | up to where each partition's segments are on disk for sure             |
+//! | `cleaner-offset-checkpoint`        | up to where each compacted partition is clean                          |
 
 use std::{
     collections::HashMap,
@@ -23,6 +24,7 @@ use super::{
     file_name,
     health::Health,
     meta_properties::{self, Meta},
+    offset_checkpoint::OffsetCheckpoint,
     partition_metadata,
     recovery::Opening,
 };
@@ -31,6 +33,7 @@ use crate::base::{BrokerId, Offset, TimestampMs, TopicId, TopicPartition};
 const LOCK: &str = ".lock";
 const CLEAN_SHUTDOWN: &str = ".kafka_cleanshutdown";
 const RECOVERY_POINTS: &str = "recovery-point-offset-checkpoint";
+const CLEANER_POINTS: &str = "cleaner-offset-checkpoint";
 
 /// A folder of `log.dirs` with the partitions in it.
 #[derive(Debug)]
@@ -43,6 +46,7 @@ pub struct LogDir {
     clean: bool,
     /// As the checkpoint was found, of partitions that were not opened since.
     recovery_points: Mutex<HashMap<TopicPartition, Offset>>,
+    cleaner_points: OffsetCheckpoint,
     /// Locked until it is dropped.
     _lock: fs::File,
 }
@@ -63,6 +67,7 @@ impl LogDir {
             path: path.to_owned(),
             health: Arc::default(),
             recovery_points: Mutex::new(read_recovery_points(disk.as_ref(), path)?),
+            cleaner_points: read_cleaner_points(disk.as_ref(), path)?,
             disk,
             meta: Mutex::new(meta),
             clean,
@@ -106,6 +111,7 @@ impl LogDir {
     /// Forgets where the logs of other partitions than these ended: the next topic of such a name is a new one.
     pub fn forget_all_but(&self, is_wanted: impl Fn(&TopicPartition) -> bool) {
         self.recovery_points.lock().retain(|it, _| is_wanted(it));
+        self.cleaner_points.forget_all_but(is_wanted);
     }
 
     /// Opens or makes the log of a partition. A folder left by another topic of the same name is put aside. Where there is no
@@ -126,6 +132,9 @@ impl LogDir {
         let opening = Opening { clean: self.clean, recovery_point: point.unwrap_or_default() };
         let (disk, health) = (Arc::clone(&self.disk), Arc::clone(&self.health));
         let log = Log::open_on(disk, dir.clone(), health, settings, opening, now)?;
+        if let Some(point) = self.cleaner_points.found(partition) {
+            log.set_first_dirty(point);
+        }
         if found != Some(topic_id) {
             partition_metadata::write(self.disk.as_ref(), &dir, topic_id)?;
         }
@@ -156,8 +165,9 @@ impl LogDir {
         let stray = self.path.join(name);
         tracing::warn!(%partition, stray = %stray.display(), "put the records of a topic aside that is not there any more");
         self.disk.rename(dir, &stray).map_err(LogError::storage("rename", dir))?;
-        // The checkpoint knows names alone: it speaks of that topic.
+        // The checkpoints know names alone: they speak of that topic.
         self.recovery_points.lock().remove(partition);
+        self.cleaner_points.forget(partition);
         Ok(())
     }
 
@@ -174,6 +184,14 @@ impl LogDir {
         self.disk
             .replace(&path, &checkpoint::encode(lines), true)
             .map_err(LogError::storage("write", &path))
+    }
+
+    /// Writes up to where each compacted partition is clean.
+    pub fn store_cleaner_points(
+        &self,
+        opened: impl FnOnce() -> Vec<(TopicPartition, Option<Offset>)>,
+    ) -> Result<(), LogError> {
+        self.cleaner_points.store(self.disk.as_ref(), opened)
     }
 
     /// Says that every log was closed.
@@ -220,6 +238,15 @@ fn lock(path: &Path) -> Result<fs::File, LogError> {
         }),
         Err(fs::TryLockError::Error(error)) => Err(LogError::storage("lock", &lock_path)(error)),
     }
+}
+
+fn read_cleaner_points(disk: &dyn Disk, path: &Path) -> Result<OffsetCheckpoint, LogError> {
+    let points = OffsetCheckpoint::read(disk, path.join(CLEANER_POINTS))?;
+    if points.is_damaged() {
+        let path = points.path().display();
+        tracing::warn!(%path, "a damaged checkpoint: the cleaner looks at every compacted log from its start");
+    }
+    Ok(points)
 }
 
 /// A damaged file means that everything is checked.

@@ -17,6 +17,7 @@ use parking_lot::Mutex;
 
 use super::{
     LogError, LogSettings, ProducerCheck, StoredBatch,
+    cleaner::CleanedState,
     file::{Disk, RealDisk},
     health::Health,
     leader_epochs::LeaderEpochs,
@@ -66,6 +67,9 @@ pub struct Log {
     /// Stored after the segments that it covers, and loaded before them.
     pub(super) end: AtomicI64,
     pub(super) writer: Mutex<Writer>,
+    /// Held, before the writer's lock, by whoever takes segments out of the log: retention, and the cleaner for its swap.
+    pub(super) segment_set: Mutex<()>,
+    pub(super) cleaned: CleanedState,
     /// What opening it took.
     pub(super) recovery: Recovery,
     /// Of the line that tells of damage met by readers.
@@ -128,6 +132,8 @@ impl Log {
                 recovery_point: opening.recovery_point.min(found.log_end),
                 deleted: Vec::new(),
             }),
+            segment_set: Mutex::default(),
+            cleaned: CleanedState::default(),
             recovery: found.recovery,
             damage: Pace::default(),
         })
@@ -215,6 +221,11 @@ impl Log {
 
     pub(super) fn path(&self) -> PathBuf {
         self.dir.lock().clone()
+    }
+
+    /// Closed or deleted.
+    pub(super) fn is_closed(&self) -> bool {
+        self.writer.lock().state == State::Closed
     }
 
     pub(super) fn check_open(&self, writer: &Writer) -> Result<(), LogError> {

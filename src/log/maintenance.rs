@@ -15,6 +15,7 @@ impl Log {
     /// Deletes segments that retention by time or size no longer keeps, and rolls one that is too old; returns how
     /// many. Also forgets silent producers, flushes what was rolled, and closes files that nobody uses.
     pub fn retain(&self, now: TimestampMs) -> Result<usize, LogError> {
+        let _set = self.segment_set.lock();
         let (deleted, due) = {
             let mut writer = self.writer.lock();
             self.check_open(&writer)?;
@@ -115,11 +116,8 @@ impl Log {
         }
         if count == segments.len() {
             self.roll(writer, now)?;
-            let dir = self.path();
             // The new segment alone tells the log's end: it must not vanish in a power cut that keeps the renames.
-            self.disk
-                .sync_dir(&dir)
-                .map_err(|it| self.health.fsync_failed(LogError::storage("fsync", &dir)(it)))?;
+            self.sync_folder()?;
         }
         let renamed = self.mark_deleted(writer, segments.get(..count).unwrap_or_default(), now);
         let log_start = self.log_start_offset();
@@ -136,8 +134,7 @@ impl Log {
         segments: &[Arc<Segment>],
         now: TimestampMs,
     ) -> Result<(), LogError> {
-        let delay_ms = i64::try_from(self.settings.load().file_delete_delay_ms).unwrap_or(i64::MAX);
-        let due = TimestampMs(now.0.saturating_add(delay_ms));
+        let due = self.deletion_due(now);
         for segment in segments {
             writer.deleted.push((due, segment.mark_deleted()?));
             let kept = self.segments.load().get(1..).unwrap_or_default().to_vec();
@@ -147,6 +144,12 @@ impl Log {
             self.segments.store(Arc::new(kept));
         }
         Ok(())
+    }
+
+    /// When files that are renamed now may go.
+    pub(super) fn deletion_due(&self, now: TimestampMs) -> TimestampMs {
+        let delay_ms = i64::try_from(self.settings.load().file_delete_delay_ms).unwrap_or(i64::MAX);
+        TimestampMs(now.0.saturating_add(delay_ms))
     }
 
     fn remove_snapshots_before(&self, log_start: Offset) -> Result<(), LogError> {
@@ -162,7 +165,7 @@ impl Log {
     }
 
     /// fsyncs the segments that were rolled since the last time; appends go on meanwhile.
-    fn flush_sealed(&self) -> Result<(), LogError> {
+    pub(super) fn flush_sealed(&self) -> Result<(), LogError> {
         let recovery_point = self.recovery_point();
         let segments = self.segments.load_full();
         let Some((active, sealed)) = segments.split_last() else { return Ok(()) };
@@ -176,10 +179,15 @@ impl Log {
     }
 
     fn sync(&self, segments: &[Arc<Segment>]) -> Result<(), LogError> {
-        let dir = self.path();
         for segment in segments {
             segment.sync().map_err(|it| self.health.fsync_failed(it))?;
         }
+        self.sync_folder()
+    }
+
+    /// Makes renames in the folder durable.
+    pub(super) fn sync_folder(&self) -> Result<(), LogError> {
+        let dir = self.path();
         self.disk
             .sync_dir(&dir)
             .map_err(|it| self.health.fsync_failed(LogError::storage("fsync", &dir)(it)))
@@ -193,7 +201,7 @@ fn unflushed(segments: &[Arc<Segment>], recovery_point: Offset) -> &[Arc<Segment
     segments.get(after.saturating_sub(1)..).unwrap_or_default()
 }
 
-fn span(segment: &Segment) -> SegmentSpan {
+pub(super) fn span(segment: &Segment) -> SegmentSpan {
     let times = segment.times();
     let stamped = times.largest.map(|it| it.timestamp).filter(|it| it.0 >= 0);
     SegmentSpan { size: segment.size(), youngest: stamped.unwrap_or(times.modified) }

@@ -6,6 +6,7 @@
 
 mod adopt;
 mod checkpoint;
+mod cleaner;
 mod cursor;
 mod dir;
 mod dir_owner;
@@ -21,6 +22,7 @@ mod left_overs;
 mod log;
 mod maintenance;
 mod meta_properties;
+mod offset_checkpoint;
 mod offset_index;
 mod partition_metadata;
 mod producer_recovery;
@@ -42,6 +44,7 @@ mod faulty;
 #[cfg(test)]
 mod tests;
 
+pub use cleaner::{Cleanable, Cleaned, Cleaner};
 pub use dir::LogDir;
 pub use dir_owner::DirOwner;
 pub use error::LogError;

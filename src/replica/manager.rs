@@ -12,6 +12,7 @@ use prometheus_client::metrics::gauge::Gauge;
 
 use super::{
     Partition, ReplicaError,
+    cleaning::Cleaning,
     hosted::{Hosted, Wanted, cause},
     metrics,
     read_budget::ReadBudget,
@@ -42,6 +43,7 @@ pub struct ReplicaManager {
     changing: Mutex<()>,
     count: Gauge<i64, AtomicI64>,
     pub(super) read_budget: ReadBudget,
+    pub(super) cleaning: Cleaning,
 }
 
 impl ReplicaManager {
@@ -70,6 +72,7 @@ impl ReplicaManager {
             changing: Mutex::new(()),
             count,
             read_budget: ReadBudget::default(),
+            cleaning: Cleaning::new(&config.log.cleaner, registry),
         });
         metrics::register(registry, &manager);
         Ok(manager)
@@ -294,8 +297,13 @@ impl ReplicaManager {
         Arc::new(TopicConfig::resolve(&self.config, &topic.name, own))
     }
 
+    pub(super) fn hosted(&self) -> Arc<Partitions> {
+        self.partitions.load_full()
+    }
+
     fn store_recovery_points(&self) {
-        let hosted = self.partitions.load();
+        self.store_cleaner_points();
+        let hosted = self.hosted();
         for dir in &self.dirs {
             let points = hosted
                 .iter()
