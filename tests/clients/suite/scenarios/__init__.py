@@ -4,7 +4,7 @@ A scenario asks and compares; how a client does a thing stands in that client's 
 whole run.
 """
 
-from . import (admin, alerts, crash, dump, exactly_once, fidelity, filtered, groups, keys, left_alone, offsets,
+from . import (admin, alerts, crash, differential, dump, exactly_once, fidelity, filtered, groups, keys, left_alone, offsets,
                roundtrip)
 
 ALL = {
@@ -20,4 +20,5 @@ ALL = {
     "exactly-once": exactly_once,
     "crash": crash,
     "alerts": alerts,
+    "differential": differential,
 }

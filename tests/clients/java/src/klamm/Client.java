@@ -34,6 +34,7 @@ public final class Client {
         verbs.put("expected_partitions", ExpectedPartitions::answer);
         verbs.put("expected_assignment", ExpectedAssignment::answer);
         verbs.put("raw_group", new RawGroup(bootstrap));
+        new Raw(bootstrap).addTo(verbs);
         return verbs;
     }
 
@@ -43,7 +44,7 @@ public final class Client {
             answer.put("ok", verbs.get(request.get("do").asText()).answer(request));
         } catch (Exception error) {
             error.printStackTrace();
-            answer.put("error", error.toString());
+            answer.put("error", error.getCause() == null ? error.toString() : error + ": " + error.getCause());
         }
         return answer;
     }
