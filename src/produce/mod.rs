@@ -18,6 +18,7 @@ mod raise;
 mod route;
 mod shared;
 mod submission;
+mod timestamps;
 
 use std::{collections::HashMap, future::Future, sync::Arc};
 

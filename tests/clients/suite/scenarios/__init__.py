@@ -5,7 +5,7 @@ whole run.
 """
 
 from . import (admin, alerts, crash, differential, dump, exactly_once, fidelity, filtered, groups, keys, left_alone, offsets,
-               roundtrip)
+               roundtrip, tools)
 
 ALL = {
     "roundtrip": roundtrip,
@@ -20,5 +20,6 @@ ALL = {
     "exactly-once": exactly_once,
     "crash": crash,
     "alerts": alerts,
+    "tools": tools,
     "differential": differential,
 }

@@ -104,8 +104,9 @@ class Play:
         if "receive" in step:
             return self._compare(title, step, None)
         asked = [step["answer"]] if "frame" in step else versions(step, self.common.get(step["api"]))
-        if not asked and step["api"] not in self.common:
-            raise Skip(f"{step['api']} is not served")
+        unserved = {step["api"], step.get("needs", step["api"])} - self.common.keys()
+        if "frame" not in step and unserved:
+            raise Skip(f"not served: {', '.join(unserved)}")
         require(asked, f"no version of {step['api']} is asked")
         for version in asked:
             if "do" in step:
