@@ -31,10 +31,13 @@ use kafka_protocol::{
 use uuid::Uuid;
 
 use self::auto_creation::{Failures, create_missing};
-use super::{Context, Rooms, authorized_operations, metadata_change::MetadataChange};
+use super::{
+    Context, Rooms, authorized_operations, internal_topic::is_internal,
+    metadata_change::MetadataChange, reachable::is_reachable,
+};
 use crate::{
     base::{BrokerId, ErrorCode, TopicId, TopicName},
-    controller::{ALERTS_TOPIC, OFFSETS_TOPIC, validate_topic_name},
+    controller::validate_topic_name,
     metadata::{BrokerImage, MetadataImage, PartitionImage, TopicImage},
 };
 
@@ -243,14 +246,8 @@ impl Answering<'_> {
 
     /// Whether the caller can be told an address of the broker.
     fn is_reachable(&self, id: BrokerId) -> bool {
-        let broker = self.image.brokers.get(&id);
-        broker.is_some_and(|it| !it.fenced && it.listener(&self.context.listener).is_some())
+        is_reachable(self.image, &self.context.listener, id)
     }
-}
-
-/// Topics that clients leave out of patterns.
-fn is_internal(name: &TopicName) -> bool {
-    [OFFSETS_TOPIC, ALERTS_TOPIC, "__transaction_state"].contains(&name.as_str())
 }
 
 #[cfg(test)]

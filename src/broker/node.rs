@@ -12,7 +12,7 @@ use super::{
     publish::{self, Publisher},
 };
 use crate::{
-    api::{Published, Rooms},
+    api::{Published, Rooms, fetch::FetchSessions},
     config::Config,
     controller::{self, Registration},
     coordinator::{AlertCoordinator, AlertIntake},
@@ -91,6 +91,7 @@ impl Node {
         let deliver = delivery::run(deliveries, stop_rooms.clone());
         let background = vec![publish, tokio::spawn(retain), tokio::spawn(deliver)];
         let Foundation { config, metrics, replicas, quorum, plugins } = base;
+        let sessions = FetchSessions::new(config.node.max_incremental_fetch_session_cache_slots);
         let rooms = Arc::new(Rooms {
             config,
             metrics,
@@ -98,7 +99,7 @@ impl Node {
             quorum,
             replicas,
             plugins,
-            fetch_sessions: Arc::default(),
+            fetch_sessions: Arc::new(sessions),
             produce,
             groups,
             alerts: intake,

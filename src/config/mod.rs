@@ -70,6 +70,10 @@ pub struct NodeConfig {
     pub default_replication_factor: i16,
     /// `delete.topic.enable`
     pub delete_topic_enable: bool,
+    /// `max.incremental.fetch.session.cache.slots`
+    pub max_incremental_fetch_session_cache_slots: usize,
+    /// `max.request.partition.size.limit`
+    pub max_request_partition_size_limit: usize,
 }
 
 /// A named listener with its address.
@@ -185,6 +189,8 @@ impl Default for Config {
                 num_partitions: 1,
                 default_replication_factor: 1,
                 delete_topic_enable: true,
+                max_incremental_fetch_session_cache_slots: 1_000,
+                max_request_partition_size_limit: 2_000,
             },
             net: NetConfig {
                 listeners: vec![Listener {

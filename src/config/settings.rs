@@ -168,6 +168,16 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting!("delete.topic.enable", node.delete_topic_enable, "Whether topics can be deleted."),
     setting!(
+        "max.incremental.fetch.session.cache.slots",
+        node.max_incremental_fetch_session_cache_slots,
+        "Fetch sessions that this node keeps at a time; who gets none names all its partitions in each fetch. 0 keeps none."
+    ),
+    setting!(
+        "max.request.partition.size.limit",
+        node.max_request_partition_size_limit in 1..,
+        "Partitions in one answer to DescribeTopicPartitions."
+    ),
+    setting!(
         "num.partitions",
         node.num_partitions in 1..=PARTITIONS_MAX,
         "Partitions of a topic whose creator does not say."

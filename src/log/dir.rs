@@ -7,9 +7,9 @@
 //! | `meta.properties`                  | `version`, `node.id`, `cluster.id`, `directory.id`                     |
 //! | `.kafka_cleanshutdown`             | there after a clean stop, until the next start                         |
 //! | `recovery-point-offset-checkpoint` | up to where each partition's segments are on disk for sure             |
+//! | `log-start-offset-checkpoint`      | up to where records were deleted on request, where segments do not tell |
 
 use std::{
-    collections::HashMap,
     fs,
     path::{Path, PathBuf},
     sync::Arc,
@@ -18,11 +18,12 @@ use std::{
 use parking_lot::Mutex;
 
 use super::{
-    Log, LogError, LogSettings, checkpoint,
+    Log, LogError, LogSettings,
     file::{Disk, RealDisk},
     file_name,
     health::Health,
     meta_properties::{self, Meta},
+    offset_checkpoint::OffsetCheckpoint,
     partition_metadata,
     recovery::Opening,
 };
@@ -31,6 +32,7 @@ use crate::base::{BrokerId, Offset, TimestampMs, TopicId, TopicPartition};
 const LOCK: &str = ".lock";
 const CLEAN_SHUTDOWN: &str = ".kafka_cleanshutdown";
 const RECOVERY_POINTS: &str = "recovery-point-offset-checkpoint";
+const LOG_STARTS: &str = "log-start-offset-checkpoint";
 
 /// A folder of `log.dirs` with the partitions in it.
 #[derive(Debug)]
@@ -41,8 +43,8 @@ pub struct LogDir {
     meta: Mutex<Meta>,
     /// Found at the start: the last stop was clean.
     clean: bool,
-    /// As the checkpoint was found, of partitions that were not opened since.
-    recovery_points: Mutex<HashMap<TopicPartition, Offset>>,
+    recovery_points: OffsetCheckpoint,
+    log_starts: OffsetCheckpoint,
     /// Locked until it is dropped.
     _lock: fs::File,
 }
@@ -62,7 +64,9 @@ impl LogDir {
         let dir = Self {
             path: path.to_owned(),
             health: Arc::default(),
-            recovery_points: Mutex::new(read_recovery_points(disk.as_ref(), path)?),
+            // A damaged one means that everything is checked.
+            recovery_points: OffsetCheckpoint::read(disk.as_ref(), path.join(RECOVERY_POINTS))?,
+            log_starts: read_log_starts(disk.as_ref(), path)?,
             disk,
             meta: Mutex::new(meta),
             clean,
@@ -100,12 +104,13 @@ impl LogDir {
 
     /// Whether a partition was here at the last stop and was not opened since.
     pub fn remembers(&self, partition: &TopicPartition) -> bool {
-        self.recovery_points.lock().contains_key(partition)
+        self.recovery_points.found(partition).is_some()
     }
 
-    /// Forgets where the logs of other partitions than these ended: the next topic of such a name is a new one.
+    /// Forgets where the logs of other partitions than these began and ended: the next topic of such a name is a new one.
     pub fn forget_all_but(&self, is_wanted: impl Fn(&TopicPartition) -> bool) {
-        self.recovery_points.lock().retain(|it, _| is_wanted(it));
+        self.recovery_points.forget_all_but(&is_wanted);
+        self.log_starts.forget_all_but(is_wanted);
     }
 
     /// Opens or makes the log of a partition. A folder left by another topic of the same name is put aside. Where there is no
@@ -122,14 +127,17 @@ impl LogDir {
         if found.is_some_and(|it| it != topic_id) {
             self.put_aside(partition, &dir)?;
         }
-        let point = self.recovery_points.lock().get(partition).copied();
-        let opening = Opening { clean: self.clean, recovery_point: point.unwrap_or_default() };
+        let found_in = |it: &OffsetCheckpoint| it.found(partition).unwrap_or_default();
+        let opening = Opening {
+            clean: self.clean,
+            recovery_point: found_in(&self.recovery_points),
+            log_start: found_in(&self.log_starts),
+        };
         let (disk, health) = (Arc::clone(&self.disk), Arc::clone(&self.health));
         let log = Log::open_on(disk, dir.clone(), health, settings, opening, now)?;
         if found != Some(topic_id) {
             partition_metadata::write(self.disk.as_ref(), &dir, topic_id)?;
         }
-        self.recovery_points.lock().remove(partition);
         Ok(log)
     }
 
@@ -156,24 +164,26 @@ impl LogDir {
         let stray = self.path.join(name);
         tracing::warn!(%partition, stray = %stray.display(), "put the records of a topic aside that is not there any more");
         self.disk.rename(dir, &stray).map_err(LogError::storage("rename", dir))?;
-        // The checkpoint knows names alone: it speaks of that topic.
-        self.recovery_points.lock().remove(partition);
+        // The checkpoints know names alone: they speak of that topic.
+        self.recovery_points.forget(partition);
+        self.log_starts.forget(partition);
         Ok(())
     }
 
     /// Writes from where the recovery of each partition begins after a crash. Those that were not opened keep their points.
     pub fn store_recovery_points(
         &self,
-        opened: HashMap<TopicPartition, Offset>,
+        opened: impl FnOnce() -> Vec<(TopicPartition, Option<Offset>)>,
     ) -> Result<(), LogError> {
-        let path = self.path.join(RECOVERY_POINTS);
-        let mut points = self.recovery_points.lock().clone();
-        points.extend(opened);
-        let lines =
-            points.iter().map(|(it, offset)| format!("{} {} {}", it.topic, it.partition, offset.0));
-        self.disk
-            .replace(&path, &checkpoint::encode(lines), true)
-            .map_err(LogError::storage("write", &path))
+        self.recovery_points.store(self.disk.as_ref(), opened)
+    }
+
+    /// Writes down where logs begin, by [`Log::start_within_segments`]: before anyone is told that records are deleted.
+    pub fn store_log_starts(
+        &self,
+        opened: impl FnOnce() -> Vec<(TopicPartition, Option<Offset>)>,
+    ) -> Result<(), LogError> {
+        self.log_starts.store(self.disk.as_ref(), opened)
     }
 
     /// Says that every log was closed.
@@ -222,21 +232,13 @@ fn lock(path: &Path) -> Result<fs::File, LogError> {
     }
 }
 
-/// A damaged file means that everything is checked.
-fn read_recovery_points(
-    disk: &dyn Disk,
-    path: &Path,
-) -> Result<HashMap<TopicPartition, Offset>, LogError> {
-    let path = path.join(RECOVERY_POINTS);
-    let bytes = disk.read_small(&path).map_err(LogError::storage("read", &path))?;
-    let points = bytes.and_then(|it| checkpoint::decode(&it, recovery_point));
-    Ok(points.unwrap_or_default().into_iter().collect())
-}
-
-fn recovery_point(line: &str) -> Option<(TopicPartition, Offset)> {
-    let mut words = line.split(' ');
-    let partition = TopicPartition::new(words.next()?, words.next()?.parse().ok()?);
-    Some((partition, Offset(words.next()?.parse().ok()?)))
+fn read_log_starts(disk: &dyn Disk, path: &Path) -> Result<OffsetCheckpoint, LogError> {
+    let starts = OffsetCheckpoint::read(disk, path.join(LOG_STARTS))?;
+    if starts.is_damaged() {
+        let path = starts.path().display();
+        tracing::warn!(%path, "a damaged checkpoint: records that were deleted on request may be read again");
+    }
+    Ok(starts)
 }
 
 #[cfg(test)]
@@ -283,12 +285,12 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let dir = LogDir::open(root.path(), BrokerId(1)).unwrap();
         let partition = TopicPartition::new("a", 3);
-        dir.store_recovery_points([(partition.clone(), Offset(9))].into()).unwrap();
+        dir.store_recovery_points(|| vec![(partition.clone(), Some(Offset(9)))]).unwrap();
         drop(dir);
         let dir = LogDir::open(root.path(), BrokerId(1)).unwrap();
-        assert_eq!(dir.recovery_points.lock().get(&partition), Some(&Offset(9)));
+        assert_eq!(dir.recovery_points.found(&partition), Some(Offset(9)));
         // Also when the partition could not be opened meanwhile.
-        dir.store_recovery_points(HashMap::new()).unwrap();
+        dir.store_recovery_points(Vec::new).unwrap();
         drop(dir);
         let dir = LogDir::open(root.path(), BrokerId(1)).unwrap();
         assert!(dir.remembers(&partition));

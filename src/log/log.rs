@@ -16,7 +16,7 @@ use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 
 use super::{
-    LogError, LogSettings, ProducerCheck, StoredBatch,
+    ActiveProducer, LogError, LogSettings, ProducerCheck, StoredBatch,
     file::{Disk, RealDisk},
     health::Health,
     leader_epochs::LeaderEpochs,
@@ -98,7 +98,7 @@ pub(super) enum State {
 impl Log {
     /// Opens the log in `dir` (made if absent, its parent synced), checking every batch in it.
     pub fn open(dir: PathBuf, settings: LogSettings, now: TimestampMs) -> Result<Self, LogError> {
-        let opening = Opening { clean: false, recovery_point: Offset(0) };
+        let opening = Opening::default();
         Self::open_on(Arc::new(RealDisk), dir, Arc::default(), settings, opening, now)
     }
 
@@ -112,14 +112,13 @@ impl Log {
     ) -> Result<Self, LogError> {
         create(disk.as_ref(), &dir)?;
         let found = Loader { disk: &disk, dir: &dir, settings: &settings, now, opening }.load()?;
-        let start = found.segments.first().map_or(Offset(0), |it| it.base_offset);
         Ok(Self {
             disk,
             dir: Mutex::new(dir),
             health,
             settings: ArcSwap::from_pointee(settings),
             segments: ArcSwap::from_pointee(found.segments),
-            start: AtomicI64::new(start.0),
+            start: AtomicI64::new(found.log_start.0),
             end: AtomicI64::new(found.log_end.0),
             writer: Mutex::new(Writer {
                 producers: found.producers,
@@ -161,6 +160,11 @@ impl Log {
         self.writer.lock().producers.check(header)
     }
 
+    /// The producers that the log remembers, by id.
+    pub fn active_producers(&self) -> Vec<ActiveProducer> {
+        self.writer.lock().producers.active()
+    }
+
     /// What an append answers for a batch that is stored already.
     pub fn duplicate(&self, stored: &StoredBatch, timestamp_type: TimestampType) -> Appended {
         Appended {
@@ -184,10 +188,6 @@ impl Log {
     /// Of the first record that the log holds.
     pub fn earliest_epoch(&self) -> Option<LeaderEpoch> {
         self.writer.lock().epochs.earliest()
-    }
-
-    pub fn log_start_offset(&self) -> Offset {
-        Offset(self.start.load(Ordering::Acquire))
     }
 
     /// The offset that the next record gets.

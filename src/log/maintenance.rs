@@ -5,6 +5,7 @@ use std::sync::{Arc, atomic::Ordering};
 use super::{
     Log, LogError, file_name,
     log::{Deleted, State, Writer},
+    log_start::below_start,
     retention::{SegmentSpan, deletable},
     routes::free_of_routes,
     segment::Segment,
@@ -12,7 +13,7 @@ use super::{
 use crate::base::{Offset, TimestampMs};
 
 impl Log {
-    /// Deletes segments that retention by time or size no longer keeps, and rolls one that is too old; returns how
+    /// Deletes segments that lie below the log's start or that retention by time or size no longer keeps, and rolls one that is too old; returns how
     /// many. Also forgets silent producers, flushes what was rolled, and closes files that nobody uses.
     pub fn retain(&self, now: TimestampMs) -> Result<usize, LogError> {
         let (deleted, due) = {
@@ -105,11 +106,9 @@ impl Log {
     fn delete_segments(&self, writer: &mut Writer, now: TimestampMs) -> Result<usize, LogError> {
         let segments = self.segments.load_full();
         let spans: Vec<_> = segments.iter().map(|it| span(it)).collect();
-        let count = deletable(&spans, &self.settings.load(), now).min(free_of_routes(
-            &segments,
-            &writer.producers,
-            now,
-        ));
+        let count = deletable(&spans, &self.settings.load(), now)
+            .max(below_start(&segments, self.log_start_offset()))
+            .min(free_of_routes(&segments, &writer.producers, now));
         if count == 0 {
             return Ok(0);
         }
@@ -125,7 +124,9 @@ impl Log {
         let log_start = self.log_start_offset();
         writer.epochs.truncate_to(log_start);
         writer.epochs.store()?;
-        self.remove_snapshots_before(log_start)?;
+        // The first segment may begin before the start: recovery begins there, with what was known of producers.
+        let first = self.segments.load().first().map_or(log_start, |it| it.base_offset);
+        self.remove_snapshots_before(first)?;
         renamed.map(|()| count)
     }
 
@@ -143,17 +144,17 @@ impl Log {
             let kept = self.segments.load().get(1..).unwrap_or_default().to_vec();
             let log_start = kept.first().map_or(self.log_end_offset(), |it| it.base_offset);
             // In this order: a reader that does not find the segment finds that the log begins later.
-            self.start.store(log_start.0, Ordering::Release);
+            self.start.fetch_max(log_start.0, Ordering::AcqRel);
             self.segments.store(Arc::new(kept));
         }
         Ok(())
     }
 
-    fn remove_snapshots_before(&self, log_start: Offset) -> Result<(), LogError> {
+    fn remove_snapshots_before(&self, first: Offset) -> Result<(), LogError> {
         let dir = self.path();
         let names = self.disk.list(&dir).map_err(LogError::storage("list", &dir))?;
         for name in names {
-            if file_name::offset(&name, file_name::SNAPSHOT).is_some_and(|it| it < log_start) {
+            if file_name::offset(&name, file_name::SNAPSHOT).is_some_and(|it| it < first) {
                 let path = dir.join(name);
                 self.disk.remove(&path).map_err(LogError::storage("remove", &path))?;
             }

@@ -19,8 +19,10 @@ mod leader_epochs;
 mod left_overs;
 #[expect(clippy::module_inception, reason = "the room is named after its main noun")]
 mod log;
+mod log_start;
 mod maintenance;
 mod meta_properties;
+mod offset_checkpoint;
 mod offset_index;
 mod partition_metadata;
 mod producer_recovery;
@@ -34,6 +36,7 @@ mod routes;
 mod salvage;
 mod segment;
 mod settings;
+mod space;
 mod stamp;
 mod time_index;
 
@@ -47,7 +50,8 @@ pub use dir_owner::DirOwner;
 pub use error::LogError;
 pub use health::Health;
 pub use log::{AppendContext, Appended, Log};
-pub use producer_state::{ProducerCheck, StoredBatch, UnfinishedRoute, is_derived};
+pub use producer_state::{ActiveProducer, ProducerCheck, StoredBatch, UnfinishedRoute, is_derived};
 pub use read::{Fetched, TimestampAndOffset};
 pub use recovery::Recovery;
 pub use settings::LogSettings;
+pub use space::Space;

@@ -23,6 +23,7 @@ use crate::{
 
 mod append;
 mod damage;
+mod deletion;
 mod faults;
 mod indexes;
 mod lookups;
@@ -132,8 +133,16 @@ pub(super) fn open(dir: &Path, settings: LogSettings) -> Log {
     Log::open(dir.to_owned(), settings, NOW).unwrap()
 }
 
+/// Opens it as its directory would, which remembers the start that segments do not tell.
+pub(super) fn reopen(dir: &Path, settings: LogSettings, clean: bool, before: &Log) -> Log {
+    let log_start = before.start_within_segments().unwrap_or_default();
+    let opening = Opening { clean, log_start, ..Opening::default() };
+    let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+    Log::open_on(disk, dir.to_owned(), Arc::<Health>::default(), settings, opening, NOW).unwrap()
+}
+
 pub(super) fn open_clean(dir: &Path, settings: LogSettings) -> Log {
-    let opening = Opening { clean: true, recovery_point: Offset(0) };
+    let opening = Opening { clean: true, ..Opening::default() };
     let disk: Arc<dyn Disk> = Arc::new(RealDisk);
     Log::open_on(disk, dir.to_owned(), Arc::<Health>::default(), settings, opening, NOW).unwrap()
 }

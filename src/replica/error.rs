@@ -22,6 +22,9 @@ pub enum ReplicaError {
     /// Stored, but not committed in time.
     #[error("not committed in time")]
     TimedOut,
+    /// The records are deleted, and may be back after a crash.
+    #[error("the start of the log could not be written down")]
+    NotPersisted,
     #[error(transparent)]
     Log(#[from] LogError),
 }

@@ -111,7 +111,7 @@ impl ReplicaManager {
         self.publish(kept.clone());
         if !gone.is_empty() {
             // Also after a crash, a topic that gets the name of one that is gone must not be taken for it.
-            self.store_recovery_points();
+            self.store_checkpoints();
         }
         each(&gone, |(_, it)| it.delete());
         let is_first = self.image.load().version == 0;
@@ -130,7 +130,7 @@ impl ReplicaManager {
             dir.forget_all_but(|it| offline.contains(it));
         }
         if is_first {
-            self.store_recovery_points();
+            self.store_checkpoints();
         }
         self.offline.store(Arc::new(offline));
         self.image.store(Arc::clone(image));
@@ -201,7 +201,7 @@ impl ReplicaManager {
         for it in self.partitions.load().values() {
             it.retain();
         }
-        self.store_recovery_points();
+        self.store_checkpoints();
     }
 
     /// fsyncs and closes every log, and leaves the clean-shutdown marker.
@@ -215,7 +215,7 @@ impl ReplicaManager {
             let is_closed = it.close();
             *closed.lock().entry(it.dir.path.clone()).or_insert(true) &= is_closed;
         });
-        self.store_recovery_points();
+        self.store_checkpoints();
         let closed = closed.into_inner();
         for dir in self.dirs.iter().filter(|it| closed.get(&it.path) != Some(&false)) {
             if self.holds_unopened(dir) {
@@ -317,14 +317,21 @@ impl ReplicaManager {
         Arc::new(TopicConfig::resolve(&self.altered.load(), &topic.name, own))
     }
 
-    fn store_recovery_points(&self) {
-        let hosted = self.partitions.load();
+    /// Every partition of this node.
+    pub(super) fn hosted(&self) -> Arc<Partitions> {
+        self.partitions.load_full()
+    }
+
+    /// Writes down where logs begin, and up to where they are on disk.
+    fn store_checkpoints(&self) {
+        let hosted = self.hosted();
         for dir in &self.dirs {
-            let points = hosted
-                .iter()
-                .filter(|(_, it)| Arc::ptr_eq(&it.dir, dir))
-                .map(|(key, it)| (key.clone(), it.partition.log().recovery_point()))
-                .collect();
+            self.store_log_starts(dir);
+            let points = || {
+                let here = hosted.iter().filter(|(_, it)| Arc::ptr_eq(&it.dir, dir));
+                let point = |it: &Hosted| Some(it.partition.log().recovery_point());
+                here.map(|(key, it)| (key.clone(), point(it))).collect()
+            };
             if let Err(error) = dir.store_recovery_points(points) {
                 let cause = cause(&error);
                 tracing::warn!(dir = %dir.path.display(), %error, cause, "recovery will have to check more");

@@ -15,6 +15,8 @@ use crate::{
     wire::record_batch::{Batch, BatchBuilder, Compression, RecordParts},
 };
 
+mod deletion;
+
 const NODE: BrokerId = BrokerId(1);
 
 /// A node with one log directory.

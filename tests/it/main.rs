@@ -7,6 +7,8 @@ mod api_versions;
 mod assignor;
 mod command_line;
 mod crash;
+mod delete_records;
+mod describe_node;
 mod documents;
 mod hostile_frames;
 mod hostile_groups;
