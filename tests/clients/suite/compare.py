@@ -52,7 +52,7 @@ class Rules:
             return tree
         for rule in self._unordered:
             if _matches(rule["api"], api) and _matches(rule["path"], path[1:]):
-                return {_key(part, rule["by"]): self._keyed(api, f"{path}/*", part) for part in tree}
+                return _by_key([(_key(part, rule["by"]), self._keyed(api, f"{path}/*", part)) for part in tree])
         return [self._keyed(api, f"{path}/{index}", part) for index, part in enumerate(tree)]
 
 
@@ -69,7 +69,17 @@ def _matches(pattern, text):
 
 
 def _key(part, by):
-    return str(part if by is None else "/".join(str(part[field]) for field in by.split(",")))
+    return "/".join(str(part[field]) for field in by.split(","))
+
+
+def _by_key(parts):
+    """What is there twice is compared twice."""
+    keyed = {}
+    for key, part in parts:
+        while key in keyed:
+            key += " again"
+        keyed[key] = part
+    return keyed
 
 
 def _walk(path, kafka, klamm):

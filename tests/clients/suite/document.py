@@ -34,10 +34,10 @@ def _tools(cells):
     rows = {}
     for cell in cells:
         for name in cell.passed:
-            tool, what = name.split(": ")
+            tool, _, what = name.partition(": ")
             rows.setdefault(tool, ([], []))[0].append(what)
         for name, why in cell.skipped:
-            tool, what = name.split(": ")
+            tool, _, what = name.partition(": ")
             rows.setdefault(tool, ([], []))[1].append(f"{what} ({why})")
     table = [["tool", "works", "not yet"], ["---"] * 3]
     table += [[f"`{tool}`", "; ".join(works), "; ".join(missing)] for tool, (works, missing) in sorted(rows.items())]

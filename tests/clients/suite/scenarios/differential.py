@@ -2,71 +2,35 @@
 `tests/clients/differential/allowed.json` allows (issue 3, check 3). Against Kafka, Kafka is compared with itself: what differs
 then is the script's fault."""
 
-import time
-
 from ..broker import Kafka
 from ..compare import Rules
 from ..failure import Failure, Skip, expect, require
 from ..paths import BUILD
-from ..script import at, filled, first_values, scripts, versions
+from ..script import at, first_values, scripts, versions
+from ..side import Side, errors
 
 CLIENTS = ["java"]
 PLAIN_KAFKA = True
 # Old timestamps must not make records leave, and both take a moment for granted that is the same.
 SETTINGS = {"node.id": "1", "log.retention.ms": "-1", "offsets.topic.num.partitions": "4", "num.partitions": "2",
             "group.min.session.timeout.ms": "1000", "offsets.topic.replication.factor": "1"}
-SETTLE_SECONDS = 10
 DIFFERENCES_TOLD = 12
 
 
 def run(cell):
     if not list((BUILD / "java" / "lib").glob("kafka_2*.jar")):
         raise Skip("Apache Kafka's jars could not be had")
-    reference = cell._keep(Kafka(cell.folder / "kafka", SETTINGS).start(), "stop")
-    sides = [Side(cell.client(broker), broker.kind) for broker in (reference, cell.own_broker(SETTINGS))]
+    brokers = [cell.own_broker(SETTINGS, kind=Kafka), cell.own_broker(SETTINGS)]
+    sides = [Side(cell.client(broker), broker.kind) for broker in brokers]
     play = Play(cell, sides)
     play.set_up()
     for script in scripts():
         play.script(script)
-    with cell.check("every API and version that both announce"):
-        expect(play.missing(), [], "never asked")
-    with cell.check("no allowed difference that there is not"):
-        unused = play.rules.unused() if cell.on_klamm else []
-        require(not unused, f"out of date: {unused}")
-
-
-class Side:
-    """One broker: what it is asked through, and what it told that later requests need."""
-
-    def __init__(self, client, kind):
-        self.client = client
-        self.kind = kind
-        self.values = {}
-
-    def send(self, step, version):
-        body = filled(step.get("body", {}), self.values)
-        frame = {"frame": filled(step["frame"], self.values)} if "frame" in step else {}
-        return self.client.ask("raw_send", connection=step.get("connection", "main"), api=step["api"], version=version,
-                               silent=step.get("silent", False), body=body, **frame)
-
-    def receive(self, step):
-        try:
-            return self.client.ask("raw_receive", connection=step.get("receive", step.get("connection", "main")))
-        except Failure as failure:
-            raise Failure(f"{step['api']} of {self.kind}: {failure}") from None
-
-    def keep(self, step, answer):
-        for name, path in step.get("keep", {}).items():
-            self.values[name] = at(answer, path)
-
-    def named(self, tree):
-        """An answer with what is this broker's own by the name under which it was kept."""
-        if isinstance(tree, dict):
-            return {key: self.named(part) for key, part in tree.items()}
-        if isinstance(tree, list):
-            return [self.named(part) for part in tree]
-        own = isinstance(tree, str) and len(tree) > 8
-        return next((f"${name}" for name, value in self.values.items() if own and value == tree), tree)
+    if cell.on_klamm:
+        with cell.check("every API and version that both announce"):
+            expect(play.missing(), [], "never asked")
+        with cell.check("no allowed difference that there is not"):
+            expect(play.rules.unused(), [], "out of date")
 
 
 class Play:
@@ -84,7 +48,7 @@ class Play:
         self.common = {api: (max(one[api][0], other[api][0]), min(one[api][1], other[api][1])) for api in one if api in other}
         for side in self.sides:
             for step in (FIND, COMMITTED):
-                _until(lambda: self._exchange(side, step, step["version"]), lambda answer: not _errors(answer))
+                side.until(lambda answer: not errors(answer), step, step["version"])
 
     def script(self, script):
         first = first_values()
@@ -125,35 +89,40 @@ class Play:
         """One version of one step, on both. Scripts know it as `$version`, or the version of the step that it is part of."""
         for side in self.sides:
             side.values["version"] = version if named is None else named
-        answers = self._answers(step, version)
-        if answers is None:
+        if "receive" not in step:
+            self._send(step, version)
+        if step.get("later") or step.get("silent"):
             return
+        answers = self._answers(step, version)
         if "answer" in answers[0]:
             self.answered.add((step["api"], version))
-        what = f"version {version}"
-        require("closed" in step or "closed" not in answers[0], f"{what}: Kafka closed the connection")
-        expect(_errors(answers[0]), set(_listed(step.get("error", []))), f"{what}: errors of Kafka in {answers[0]}")
+        _expect_of_kafka(step, answers[0], f"version {version}")
+        self._expect_equal(title, step, answers, f"version {version}")
+
+    def _send(self, step, version):
+        sent = [side.send(step, version) for side in self.sides]
+        own = sent[0][0] != sent[1][0]
+        require(own or sent[0][1] == sent[1][1], f"not the same bytes: {sent}")
+
+    def _answers(self, step, version):
+        """Both answers; asked again while a step that may `repeat` does not have what it waits for."""
+        answers = self._both(step)
+        if not step.get("repeat"):
+            return answers
+        wanted = set(_listed(step.get("error", [])))
+
+        def good(answer):
+            return errors(answer) == wanted and _has(answer, step.get("until"))
+        return [answer if good(answer) else side.until(good, step, version) for side, answer in zip(self.sides, answers)]
+
+    def _expect_equal(self, title, step, answers, what):
         for side, answer in zip(self.sides, answers):
             if "answer" in answer:
                 side.keep(step, answer["answer"])
         named = [side.named(answer) for side, answer in zip(self.sides, answers)]
-        trees = [answer.get("answer", answer) for answer in named]
-        found = self.rules.differences(step["api"], title, *trees)
+        found = self.rules.differences(step["api"], title, *(answer.get("answer", answer) for answer in named))
         told = "\n  ".join(str(difference) for difference in found[:DIFFERENCES_TOLD])
         require(not found, f"{what}, {len(found)} differences:\n  {told}")
-
-    def _answers(self, step, version):
-        """Both answers; asked again while a step that may `repeat` does not have the errors that it expects."""
-        if "receive" not in step:
-            sent = [side.send(step, version) for side in self.sides]
-        if step.get("later") or step.get("silent"):
-            return None
-        answers = self._both(step)
-        if step.get("repeat"):
-            good = lambda answer: _errors(answer) == set(_listed(step.get("error", []))) and _has(answer, step.get("until"))
-            answers = [answer if good(answer) else _until(lambda: self._exchange(side, step, version), good)
-                       for side, answer in zip(self.sides, answers)]
-        return answers
 
     def _both(self, step):
         """Where one does not answer, the other's connection is not used further either: its answer would be taken for the next."""
@@ -161,27 +130,23 @@ class Play:
             return [side.receive(step) for side in self.sides]
         except Failure:
             for side in self.sides:
-                side.client.ask("raw_close", connection=step.get("receive", step.get("connection", "main")))
+                side.close(step)
             raise
 
     def _create(self, side, name, topic):
         body = {"timeoutMs": 10_000, "topics": [{
             "name": name, "numPartitions": topic.get("partitions", 1), "replicationFactor": 1,
             "configs": [{"name": key, "value": value} for key, value in topic.get("configs", {}).items()]}]}
-        created = self._exchange(side, {"api": "CreateTopics", "body": body}, 7)
-        require(not _errors(created), f"cannot make {name}: {created}")
+        created = side.exchange({"api": "CreateTopics", "body": body}, 7)
+        require(not errors(created), f"cannot make {name}: {created}")
         metadata = {"api": "Metadata", "body": {"topics": [{"name": name}]}}
-        found = _until(lambda: self._exchange(side, metadata, 12), lambda answer: not _errors(answer))
+        found = side.until(lambda answer: not errors(answer), metadata, 12)
         side.values[f"{name.replace('-', '_').replace('.', '_')}_id"] = at(found, "answer/topics/0/topicId")
-
-    def _exchange(self, side, step, version):
-        side.send(step, version)
-        return side.receive(step)
 
     def _announced(self, side, names):
         """The range of versions of each API."""
         body = {"clientSoftwareName": "differential", "clientSoftwareVersion": "1"}
-        answer = self._exchange(side, {"api": "ApiVersions", "body": body}, 3)["answer"]
+        answer = side.exchange({"api": "ApiVersions", "body": body}, 3)["answer"]
         named = [(*names[api["apiKey"]], api) for api in answer["apiKeys"]]
         return {name: (max(lowest, api["minVersion"]), api["maxVersion"]) for name, lowest, api in named}
 
@@ -190,23 +155,10 @@ FIND = {"api": "FindCoordinator", "version": 3, "body": {"key": "set-up"}}
 COMMITTED = {"api": "OffsetFetch", "version": 7, "body": {"groupId": "set-up", "topics": None}}
 
 
-def _until(ask, good):
-    deadline = time.monotonic() + SETTLE_SECONDS
-    while True:
-        answer = ask()
-        if good(answer) or time.monotonic() > deadline:
-            return answer
-        time.sleep(0.1)
-
-
-def _errors(answer):
-    """The names of all errors anywhere in an answer."""
-    if isinstance(answer, list):
-        return set().union(*map(_errors, answer))
-    if not isinstance(answer, dict):
-        return set()
-    own = {answer["errorCode"]} - {"NONE"} if isinstance(answer.get("errorCode"), str) else set()
-    return own.union(*map(_errors, answer.values()))
+def _expect_of_kafka(step, answer, what):
+    """So that a script cannot go wrong unseen."""
+    require("closed" in step or "closed" not in answer, f"{what}: Kafka closed the connection")
+    expect(errors(answer), set(_listed(step.get("error", []))), f"{what}: errors of Kafka in {answer}")
 
 
 def _has(answer, until):
