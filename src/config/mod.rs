@@ -27,7 +27,9 @@ pub use pattern::{Pattern, Patterns};
 pub use print::print_defaults;
 pub use problem::{Problem, Problems, nearest};
 pub use settings::{SETTINGS, Setting};
-pub use topic::{CleanupPolicy, PartitionerMode, TopicConfig, TopicConfigs, TransformsMode};
+pub use topic::{
+    CleanupPolicy, FlushMode, PartitionerMode, TopicConfig, TopicConfigs, TransformsMode,
+};
 pub(crate) use value::read_number;
 
 use crate::base::{BrokerId, PluginName};
@@ -111,6 +113,12 @@ pub struct LogConfig {
     pub dirs: Vec<PathBuf>,
     /// `log.retention.check.interval.ms`
     pub retention_check_interval_ms: u64,
+    /// `log.flush.scheduler.interval.ms`
+    pub flush_scheduler_interval_ms: u64,
+    /// `log.flush.offset.checkpoint.interval.ms`
+    pub flush_offset_checkpoint_interval_ms: u64,
+    /// `num.recovery.threads.per.data.dir`
+    pub recovery_threads_per_dir: usize,
     /// `producer.id.expiration.ms`
     pub producer_id_expiration_ms: i64,
     /// `klamm.decompressed.max.bytes`
@@ -209,6 +217,9 @@ impl Default for Config {
             log: LogConfig {
                 dirs: vec!["data".into()],
                 retention_check_interval_ms: 300_000,
+                flush_scheduler_interval_ms: i64::MAX as u64,
+                flush_offset_checkpoint_interval_ms: 60_000,
+                recovery_threads_per_dir: 2,
                 producer_id_expiration_ms: 86_400_000,
                 decompressed_max_bytes: 64 * 1024 * 1024,
             },

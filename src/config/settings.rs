@@ -74,6 +74,8 @@ const INT_MAX: i64 = i32::MAX as i64;
 const LONGEST_MS: u64 = i64::MAX as u64;
 /// Nobody waits longer for a plugin, or for a look at their folder.
 const HOUR_MS: u64 = 3_600_000;
+/// More only wait for the same disk.
+const RECOVERY_THREADS_MAX: usize = 256;
 /// The instances of each thread reserve 68 GiB of addresses, of 128 TiB.
 const PLUGIN_THREADS_MAX: usize = 256;
 
@@ -150,6 +152,21 @@ pub const SETTINGS: &[Setting] = &[
         "log.retention.check.interval.ms",
         log.retention_check_interval_ms in 1..=LONGEST_MS,
         "How often retention looks for segments to delete."
+    ),
+    setting!(
+        "log.flush.scheduler.interval.ms",
+        log.flush_scheduler_interval_ms in 1..=LONGEST_MS,
+        "How often logs are looked at for `flush.ms`, of which it is a default too."
+    ),
+    setting!(
+        "log.flush.offset.checkpoint.interval.ms",
+        log.flush_offset_checkpoint_interval_ms in 1..=LONGEST_MS,
+        "How often it is written down up to where logs are on disk, which is where recovery begins after a crash."
+    ),
+    setting!(
+        "num.recovery.threads.per.data.dir",
+        log.recovery_threads_per_dir in 1..=RECOVERY_THREADS_MAX,
+        "Threads for each of `log.dirs` that open logs at a start and close them at a stop."
     ),
     setting!(
         "producer.id.expiration.ms",
@@ -289,7 +306,6 @@ pub(super) const MEANINGLESS: &[&str] = &[
     "metrics.sample.window.ms",
     "num.io.threads",
     "num.network.threads",
-    "num.recovery.threads.per.data.dir",
     "num.replica.fetchers",
     "offsets.load.buffer.size",
     "offsets.topic.compression.codec",

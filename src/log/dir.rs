@@ -16,6 +16,7 @@ use std::{
 };
 
 use parking_lot::Mutex;
+use tokio::sync::Semaphore;
 
 use super::{
     Log, LogError, LogSettings,
@@ -29,6 +30,8 @@ use super::{
 };
 use crate::base::{BrokerId, Offset, TimestampMs, TopicId, TopicPartition};
 
+/// What a disk does well at once.
+const FSYNCS_AT_ONCE: usize = 8;
 const LOCK: &str = ".lock";
 const CLEAN_SHUTDOWN: &str = ".kafka_cleanshutdown";
 const RECOVERY_POINTS: &str = "recovery-point-offset-checkpoint";
@@ -39,14 +42,17 @@ const LOG_STARTS: &str = "log-start-offset-checkpoint";
 pub struct LogDir {
     pub path: PathBuf,
     pub health: Arc<Health>,
+    /// Turns of the fsyncs that producers wait for: more at a time would only take threads.
+    pub fsyncs: Arc<Semaphore>,
     disk: Arc<dyn Disk>,
-    meta: Mutex<Meta>,
+    /// `None` for one that could not be opened.
+    meta: Mutex<Option<Meta>>,
     /// Found at the start: the last stop was clean.
     clean: bool,
     recovery_points: OffsetCheckpoint,
     log_starts: OffsetCheckpoint,
     /// Locked until it is dropped.
-    _lock: fs::File,
+    _lock: Option<fs::File>,
 }
 
 impl LogDir {
@@ -56,7 +62,14 @@ impl LogDir {
     ///
     /// [`LogError::DirectoryRefused`] if another process holds it or it belongs to another node.
     pub fn open(path: &Path, node_id: BrokerId) -> Result<Self, LogError> {
-        let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+        Self::open_on(Arc::new(RealDisk), path, node_id)
+    }
+
+    pub(crate) fn open_on(
+        disk: Arc<dyn Disk>,
+        path: &Path,
+        node_id: BrokerId,
+    ) -> Result<Self, LogError> {
         disk.create_dir_all(path).map_err(LogError::storage("create", path))?;
         let lock = lock(path)?;
         let meta = meta_properties::own(disk.as_ref(), path, node_id)?;
@@ -64,16 +77,34 @@ impl LogDir {
         let dir = Self {
             path: path.to_owned(),
             health: Arc::default(),
+            fsyncs: Arc::new(Semaphore::new(FSYNCS_AT_ONCE)),
             // A damaged one means that everything is checked.
             recovery_points: OffsetCheckpoint::read(disk.as_ref(), path.join(RECOVERY_POINTS))?,
             log_starts: read_log_starts(disk.as_ref(), path)?,
             disk,
-            meta: Mutex::new(meta),
+            meta: Mutex::new(Some(meta)),
             clean,
-            _lock: lock,
+            _lock: Some(lock),
         };
         dir.remove_deleted_folders()?;
         Ok(dir)
+    }
+
+    /// A directory that could not be opened: offline from the start, and nothing in it is touched.
+    pub fn unusable(path: &Path, reason: &LogError) -> Self {
+        let health = Health::default();
+        health.take_offline(reason);
+        Self {
+            path: path.to_owned(),
+            health: Arc::new(health),
+            fsyncs: Arc::new(Semaphore::new(FSYNCS_AT_ONCE)),
+            disk: Arc::new(RealDisk),
+            meta: Mutex::new(None),
+            clean: false,
+            recovery_points: OffsetCheckpoint::none(path.join(RECOVERY_POINTS)),
+            log_starts: OffsetCheckpoint::none(path.join(LOG_STARTS)),
+            _lock: None,
+        }
     }
 
     /// Whether the last stop was clean, so that logs need not be checked.
@@ -87,8 +118,11 @@ impl LogDir {
     ///
     /// [`LogError::DirectoryRefused`] if it belongs to another one.
     pub fn claim(&self, cluster_id: &str) -> Result<(), LogError> {
-        self.meta.lock().claim(self.disk.as_ref(), &self.path, cluster_id)?;
-        self.remove_marker()
+        if let Some(meta) = self.meta.lock().as_mut() {
+            meta.claim(self.disk.as_ref(), &self.path, cluster_id)?;
+            self.remove_marker()?;
+        }
+        Ok(())
     }
 
     /// Partitions with a folder here.
@@ -116,6 +150,17 @@ impl LogDir {
     /// Opens or makes the log of a partition. A folder left by another topic of the same name is put aside. Where there is no
     /// folder, or an empty one, but the checkpoint knows of records, the log goes on behind them.
     pub fn open_log(
+        &self,
+        partition: &TopicPartition,
+        topic_id: TopicId,
+        settings: LogSettings,
+        now: TimestampMs,
+    ) -> Result<Log, LogError> {
+        let opened = self.try_open_log(partition, topic_id, settings, now);
+        opened.map_err(|it| self.health.failed_to_open(it))
+    }
+
+    fn try_open_log(
         &self,
         partition: &TopicPartition,
         topic_id: TopicId,
@@ -175,7 +220,8 @@ impl LogDir {
         &self,
         opened: impl FnOnce() -> Vec<(TopicPartition, Option<Offset>)>,
     ) -> Result<(), LogError> {
-        self.recovery_points.store(self.disk.as_ref(), opened)
+        let stored = self.recovery_points.store(self.disk.as_ref(), opened);
+        stored.map_err(|it| self.health.failed(it))
     }
 
     /// Writes down where logs begin, by [`Log::start_within_segments`]: before anyone is told that records are deleted.
@@ -183,15 +229,18 @@ impl LogDir {
         &self,
         opened: impl FnOnce() -> Vec<(TopicPartition, Option<Offset>)>,
     ) -> Result<(), LogError> {
-        self.log_starts.store(self.disk.as_ref(), opened)
+        let stored = self.log_starts.store(self.disk.as_ref(), opened);
+        stored.map_err(|it| self.health.failed(it))
     }
 
     /// Says that every log was closed.
     pub fn mark_clean(&self) -> Result<(), LogError> {
-        let path = self.path.join(CLEAN_SHUTDOWN);
-        self.disk
-            .replace(&path, b"{\"version\":0}", true)
-            .map_err(LogError::storage("write", &path))
+        self.replace(&self.path.join(CLEAN_SHUTDOWN), b"{\"version\":0}")
+    }
+
+    fn replace(&self, path: &Path, bytes: &[u8]) -> Result<(), LogError> {
+        let written = self.disk.replace(path, bytes, true);
+        written.map_err(|it| self.health.failed(LogError::storage("write", path)(it)))
     }
 
     fn remove_marker(&self) -> Result<(), LogError> {

@@ -12,6 +12,7 @@ mod dir_owner;
 mod error;
 mod file;
 mod file_name;
+mod flush;
 mod health;
 mod index_file;
 mod kafka_uuid;
@@ -45,6 +46,8 @@ mod faulty;
 #[cfg(test)]
 mod tests;
 
+#[cfg(test)]
+pub(crate) use self::faulty::{Fault, Faults, FaultyDisk};
 pub use dir::LogDir;
 pub use dir_owner::DirOwner;
 pub use error::LogError;

@@ -180,7 +180,11 @@ impl Loader<'_> {
             self.end_at(given_out, found)?;
             found.end = given_out;
         } else if found.segments.is_empty() {
-            found.segments.push(self.segment(Offset(0)));
+            let segment = self.segment(Offset(0));
+            if let Some(bytes) = self.settings.preallocated_bytes() {
+                segment.create(Some(bytes))?;
+            }
+            found.segments.push(segment);
         }
         Ok(())
     }
@@ -190,7 +194,7 @@ impl Loader<'_> {
         let Some(last) = found.segments.last().cloned() else {
             // It begins there too.
             let segment = self.segment(end);
-            segment.create()?;
+            segment.create(None)?;
             found.segments.push(segment);
             return Ok(());
         };
@@ -232,7 +236,7 @@ impl Loader<'_> {
             found.given_out = found.given_out.max(last.last_offset + 1);
         }
         found.recovery.segments += 1;
-        found.recovery.bytes_checked += size;
+        found.recovery.bytes_checked += position;
         if next_base.is_some() {
             segment.seal()?;
         }
@@ -257,6 +261,9 @@ impl Loader<'_> {
         let (segment, position) = (damage.segment, damage.position);
         let path = segment.log.path();
         let good = damage.next_good()?;
+        if good.is_none() && self.settings.preallocate && damage.is_unused()? {
+            return Ok(None);
+        }
         if good.is_none() && damage.is_torn()? {
             tracing::warn!(segment = %path.display(), size, end = position, "cut a torn tail off a segment");
             found.recovery.bytes_cut += size - position;

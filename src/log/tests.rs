@@ -24,6 +24,7 @@ use crate::{
 mod append;
 mod damage;
 mod deletion;
+mod every_operation;
 mod faults;
 mod indexes;
 mod lookups;
@@ -45,6 +46,9 @@ pub(crate) fn settings() -> LogSettings {
         segment_index_bytes: 1 << 20,
         index_interval_bytes: 200,
         file_delete_delay_ms: 60_000,
+        flush_messages: i64::MAX,
+        flush_ms: i64::MAX,
+        preallocate: false,
         producer_id_expiration_ms: 86_400_000,
         decompressed_max_bytes: 1 << 20,
     }

@@ -6,9 +6,12 @@
 mod byte_rate;
 mod delete_records;
 mod describe_dirs;
+mod dirs;
 mod error;
 mod fetch;
+mod group_commit;
 mod hosted;
+mod in_parallel;
 mod isr;
 mod manager;
 mod metrics;

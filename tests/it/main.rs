@@ -12,6 +12,7 @@ mod describe_node;
 mod documents;
 mod hostile_frames;
 mod hostile_groups;
+mod large_log;
 mod metrics;
 mod partitioner;
 mod plugin_check;
