@@ -19,6 +19,7 @@ mod raise;
 mod route;
 mod shared;
 mod submission;
+mod timestamps;
 
 use std::{collections::HashMap, future::Future, sync::Arc};
 

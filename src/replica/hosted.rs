@@ -41,6 +41,7 @@ impl Wanted {
             leader: partition.leader,
             leader_epoch: partition.leader_epoch,
             isr: partition.isr.clone(),
+            replicas: partition.replicas.len(),
             config,
         };
         Self { topic_partition, topic_id: topic.id, own_configs, role }

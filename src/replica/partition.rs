@@ -40,6 +40,8 @@ pub(super) struct Role {
     pub(super) leader: Option<BrokerId>,
     pub(super) leader_epoch: LeaderEpoch,
     pub(super) isr: Vec<BrokerId>,
+    /// How many replicas are assigned, in sync or not.
+    pub(super) replicas: usize,
     pub(super) config: Arc<TopicConfig>,
 }
 
@@ -251,7 +253,9 @@ impl Partition {
         if role.leader != Some(self.node_id) {
             return Err(ReplicaError::NotLeader);
         }
-        let needed = usize::try_from(role.config.min_insync_replicas).unwrap_or(0);
+        // As in Kafka: more than there are cannot be asked for.
+        let wanted = usize::try_from(role.config.min_insync_replicas).unwrap_or(0);
+        let needed = wanted.min(role.replicas);
         if acks == Acks::All && self.isr.lock().size() < needed {
             return Err(ReplicaError::NotEnoughReplicas);
         }
