@@ -49,7 +49,7 @@ impl Log {
         let segments = self.segments.load_full();
         self.sync(unflushed(&segments, writer.recovery_point))?;
         self.write_snapshot(&writer, true)?;
-        writer.recovery_point = self.log_end_offset();
+        writer.move_recovery_point(self.log_end_offset())?;
         // There may be more logs than files that may be open.
         for segment in segments.iter() {
             segment.close_files();
@@ -170,9 +170,7 @@ impl Log {
             return Ok(());
         }
         self.sync(unflushed(sealed, recovery_point))?;
-        let mut writer = self.writer.lock();
-        writer.recovery_point = writer.recovery_point.max(active.base_offset);
-        Ok(())
+        self.writer.lock().move_recovery_point(active.base_offset)
     }
 
     fn sync(&self, segments: &[Arc<Segment>]) -> Result<(), LogError> {
@@ -183,6 +181,16 @@ impl Log {
         self.disk
             .sync_dir(&dir)
             .map_err(|it| self.health.fsync_failed(LogError::storage("fsync", &dir)(it)))
+    }
+}
+
+impl Writer {
+    /// Recovery reads the epochs of records behind the point from the records themselves: an append need not wait until the
+    /// file that tells them is on disk.
+    fn move_recovery_point(&mut self, to: Offset) -> Result<(), LogError> {
+        self.epochs.store()?;
+        self.recovery_point = self.recovery_point.max(to);
+        Ok(())
     }
 }
 
