@@ -95,9 +95,8 @@ impl Log {
             .map_err(|it| self.health.failed(self.unless_gone(it)))?;
         self.flushed.note_synced(end);
         self.flushed.flushed_at.store(now.0, Ordering::Release);
-        let mut writer = self.writer.lock();
-        writer.recovery_point = writer.recovery_point.max(end);
-        Ok(())
+        let moved = self.writer.lock().move_recovery_point(end);
+        moved.map_err(|it| self.health.failed(self.unless_gone(it)))
     }
 
     /// fsyncs the segments that were rolled since the last time; appends go on meanwhile.
@@ -110,9 +109,7 @@ impl Log {
         }
         self.sync(unflushed(sealed, recovery_point))?;
         self.flushed.note_synced(active.base_offset);
-        let mut writer = self.writer.lock();
-        writer.recovery_point = writer.recovery_point.max(active.base_offset);
-        Ok(())
+        self.writer.lock().move_recovery_point(active.base_offset)
     }
 
     /// fsyncs everything; the log was told to take no more appends.
@@ -121,8 +118,7 @@ impl Log {
         self.sync(unflushed(&segments, writer.recovery_point))?;
         let end = self.log_end_offset();
         self.flushed.note_synced(end);
-        writer.recovery_point = end;
-        Ok(())
+        writer.move_recovery_point(end)
     }
 
     fn sync_records(&self) -> Result<(), LogError> {
@@ -163,6 +159,16 @@ impl Log {
     pub(super) fn sync_folder(&self) -> Result<(), LogError> {
         let dir = self.path();
         self.disk.sync_dir(&dir).map_err(LogError::storage("fsync", &dir))
+    }
+}
+
+impl Writer {
+    /// Recovery reads the epochs of records behind the point from the records themselves: an append need not wait until the
+    /// file that tells them is on disk.
+    fn move_recovery_point(&mut self, to: Offset) -> Result<(), LogError> {
+        self.epochs.store()?;
+        self.recovery_point = self.recovery_point.max(to);
+        Ok(())
     }
 }
 

@@ -84,7 +84,7 @@ pub(super) struct Writer {
     pub(super) producers: ProducerStates,
     pub(super) epochs: LeaderEpochs,
     pub(super) state: State,
-    /// Everything in segments before this offset is on disk for sure.
+    /// Everything in segments before this offset is on disk for sure, and so are the epochs of its records.
     pub(super) recovery_point: Offset,
     pub(super) deleted: Vec<Deleted>,
 }
@@ -272,7 +272,6 @@ impl Log {
     ) -> Result<(), LogError> {
         let segment = self.segment_for(writer, stamped, context.now)?;
         writer.epochs.note(context.leader_epoch, self.log_end_offset());
-        writer.epochs.store()?;
         let mut slices: Vec<_> = stamped
             .iter()
             .flat_map(|it| [IoSlice::new(&it.head), IoSlice::new(&it.rest)])

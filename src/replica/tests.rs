@@ -8,7 +8,7 @@ use futures_util::FutureExt as _;
 use super::*;
 use crate::{
     base::{BrokerId, LeaderEpoch, Offset, TimestampMs, TopicId, TopicName, TopicPartition},
-    config::Config,
+    config::{Config, TopicConfigs},
     log::LogError,
     metadata::{ConfigResource, MetadataImage, MetadataRecord, PartitionImage, TopicImage},
     telemetry::Metrics,

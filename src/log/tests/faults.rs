@@ -39,6 +39,32 @@ fn a_full_disk_at_any_byte_loses_only_the_batch_that_did_not_fit() {
 }
 
 #[test]
+fn a_new_epochs_first_append_fsyncs_nothing_and_no_crash_forgets_the_epoch() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t-0");
+    let faults = Faults::none();
+    let log = open_faulty(&path, &faults);
+    let append_under = |epoch| {
+        let context = AppendContext { leader_epoch: LeaderEpoch(epoch), ..context() };
+        log.append(vec![Sent::records(2).batch()], context).unwrap();
+    };
+    append_under(1);
+    assert_eq!(faults.take_synced(), Vec::<std::path::PathBuf>::new());
+    log.roll(&mut log.writer.lock(), NOW).unwrap();
+    log.retain(NOW).unwrap();
+    assert!(faults.take_synced().iter().any(|it| it.starts_with(&path)), "it is flushed");
+    append_under(2);
+    assert_eq!(faults.take_synced(), Vec::<std::path::PathBuf>::new());
+    let recovery_point = log.recovery_point();
+    drop(log);
+
+    let log = open_faulty_from(&path, &faults, Opening { recovery_point, ..Opening::default() });
+    assert_eq!(recovery_point, Offset(2), "the first segment is believed, with its epoch");
+    assert_eq!(log.end_offset_for_epoch(LeaderEpoch(1)), Some((LeaderEpoch(1), Offset(2))));
+    assert_eq!(log.end_offset_for_epoch(LeaderEpoch(2)), Some((LeaderEpoch(2), Offset(4))));
+}
+
+#[test]
 fn short_writes_are_carried_on() {
     let dir = tempfile::tempdir().unwrap();
     let faults = Faults::none();

@@ -93,9 +93,14 @@ fn command_line() -> String {
 }
 
 fn open_results(folder: &Path, arguments: &Arguments) -> Result<Results> {
-    let name = if arguments.extent.full { "full.jsonl" } else { "twelve.jsonl" };
+    let extent = &arguments.extent;
+    let name = match (extent.full, extent.smoke) {
+        (true, _) => "full.jsonl",
+        (_, true) => "smoke.jsonl",
+        _ => "twelve.jsonl",
+    };
     let path = folder.join(name);
-    if !arguments.extent.full && !arguments.extent.resume && path.exists() {
+    if !extent.full && !extent.resume && path.exists() {
         fs::remove_file(&path)?;
     }
     Results::open(path)
