@@ -3,6 +3,7 @@
 use std::{
     fmt,
     io::{self, IoSlice},
+    os::fd::BorrowedFd,
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex,
@@ -168,5 +169,17 @@ impl File for FaultyFile {
         failing(&self.faults.fsync_fails)?;
         self.faults.synced.lock().unwrap().push(self.path.clone());
         Ok(())
+    }
+
+    fn send_to(&self, socket: BorrowedFd<'_>, at: u64, max: usize) -> io::Result<usize> {
+        self.file.send_to(socket, at, max)
+    }
+
+    fn read_cached_at(&self, bytes: &mut [u8], at: u64) -> io::Result<bool> {
+        self.file.read_cached_at(bytes, at)
+    }
+
+    fn prefetch(&self, at: u64, len: u64) {
+        self.file.prefetch(at, len);
     }
 }

@@ -20,6 +20,7 @@ use super::{
     file::{Disk, RealDisk},
     health::Health,
     leader_epochs::LeaderEpochs,
+    marks::Marks,
     producer_state::{ProducerStates, is_route},
     recovery::{Loader, Opening, Recovery},
     segment::Segment,
@@ -66,6 +67,8 @@ pub struct Log {
     /// Stored after the segments that it covers, and loaded before them.
     pub(super) end: AtomicI64,
     pub(super) writer: Mutex<Writer>,
+    /// Where readers are. Held for a look-up, never while a file is read.
+    pub(super) marks: Mutex<Marks>,
     /// What opening it took.
     pub(super) recovery: Recovery,
     /// Of the line that tells of damage met by readers.
@@ -128,6 +131,7 @@ impl Log {
                 recovery_point: opening.recovery_point.min(found.log_end),
                 deleted: Vec::new(),
             }),
+            marks: Mutex::default(),
             recovery: found.recovery,
             damage: Pace::default(),
         })
@@ -271,6 +275,8 @@ impl Log {
     fn publish(&self, stamped: &[Stamped], context: &AppendContext) -> Appended {
         let first = stamped.first().expect("an append has a batch");
         let last_offset = stamped.last().unwrap_or(first).header.last_offset();
+        let active = self.active();
+        self.marks.lock().set_end(&active, last_offset + 1, active.size());
         self.end.store((last_offset + 1).0, Ordering::Release);
         Appended {
             base_offset: first.header.base_offset,

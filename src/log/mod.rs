@@ -20,6 +20,7 @@ mod left_overs;
 #[expect(clippy::module_inception, reason = "the room is named after its main noun")]
 mod log;
 mod maintenance;
+mod marks;
 mod meta_properties;
 mod offset_index;
 mod partition_metadata;
@@ -34,6 +35,8 @@ mod routes;
 mod salvage;
 mod segment;
 mod settings;
+mod slice;
+mod span;
 mod stamp;
 mod time_index;
 
@@ -51,3 +54,5 @@ pub use producer_state::{ProducerCheck, StoredBatch, UnfinishedRoute, is_derived
 pub use read::{Fetched, TimestampAndOffset};
 pub use recovery::Recovery;
 pub use settings::LogSettings;
+pub use slice::LogSlice;
+pub use span::NotAtHand;

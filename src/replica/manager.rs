@@ -12,9 +12,9 @@ use prometheus_client::metrics::gauge::Gauge;
 
 use super::{
     Partition, ReplicaError,
+    held_open::HeldOpen,
     hosted::{Hosted, Wanted, cause},
     metrics,
-    read_budget::ReadBudget,
 };
 use crate::{
     base::{LeaderEpoch, TopicId, TopicName, TopicPartition},
@@ -41,7 +41,7 @@ pub struct ReplicaManager {
     /// Held by whoever changes the set of partitions.
     changing: Mutex<()>,
     count: Gauge<i64, AtomicI64>,
-    pub(super) read_budget: ReadBudget,
+    pub(super) held_open: HeldOpen,
 }
 
 impl ReplicaManager {
@@ -69,7 +69,7 @@ impl ReplicaManager {
             image: ArcSwap::default(),
             changing: Mutex::new(()),
             count,
-            read_budget: ReadBudget::default(),
+            held_open: HeldOpen::default(),
         });
         metrics::register(registry, &manager);
         Ok(manager)

@@ -6,6 +6,7 @@
 mod byte_rate;
 mod error;
 mod fetch;
+mod held_open;
 mod hosted;
 mod isr;
 mod manager;
@@ -13,13 +14,12 @@ mod metrics;
 mod opening;
 mod partition;
 mod purgatory;
-mod read_budget;
 
 #[cfg(test)]
 mod tests;
 
 pub use error::ReplicaError;
 pub use fetch::{FetchParams, FetchPartition, FetchedData, FetchedPartition, Isolation};
+pub use held_open::Records;
 pub use manager::ReplicaManager;
 pub use partition::{Acks, Partition};
-pub use read_budget::ReadShare;

@@ -2,7 +2,6 @@
 
 use std::{sync::Arc, time::Duration};
 
-use bytes::Bytes;
 use futures_util::FutureExt as _;
 
 use super::*;
@@ -126,7 +125,7 @@ fn params(min_bytes: usize, max_wait_ms: u64, partitions: Vec<FetchPartition>) -
 }
 
 fn records(answers: &[FetchedPartition]) -> Vec<usize> {
-    answers.iter().map(|it| it.result.as_ref().map_or(0, |data| data.records.len())).collect()
+    answers.iter().map(|it| it.result.as_ref().map_or(0, |data| data.bytes())).collect()
 }
 
 #[test]
@@ -423,7 +422,7 @@ async fn a_reader_that_diverged_is_told_where() {
     let answers = host.replicas.fetch(params(1, 0, vec![asked])).await;
     let data = answers[0].result.as_ref().ok().unwrap();
     assert_eq!(data.diverging_epoch, Some((LeaderEpoch(3), Offset(2))));
-    assert_eq!(data.records, Bytes::new());
+    assert_eq!(data.bytes(), 0);
 }
 
 #[test]

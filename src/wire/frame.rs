@@ -50,7 +50,7 @@ pub fn step(arrived: usize, length: usize) -> usize {
 /// A response that the crate cannot put into the request's version: a field that the version lacks was set.
 #[derive(Debug, thiserror::Error)]
 #[error("encode a response: {0}")]
-pub struct EncodeError(String);
+pub struct EncodeError(pub(super) String);
 
 /// A whole frame in one buffer: length, header and body.
 ///
