@@ -5,8 +5,8 @@ use kafka_protocol::messages::{
     DeleteGroupsResponse, DeleteTopicsResponse, DescribeClusterResponse, DescribeConfigsResponse,
     DescribeGroupsResponse, FetchResponse, FindCoordinatorResponse, HeartbeatResponse,
     IncrementalAlterConfigsResponse, InitProducerIdResponse, JoinGroupResponse, LeaveGroupResponse,
-    ListGroupsResponse, ListOffsetsResponse, MetadataResponse, OffsetCommitResponse,
-    OffsetFetchResponse, ProduceResponse, SyncGroupResponse,
+    ListConfigResourcesResponse, ListGroupsResponse, ListOffsetsResponse, MetadataResponse,
+    OffsetCommitResponse, OffsetFetchResponse, ProduceResponse, SyncGroupResponse,
 };
 
 /// An answer that may tell of errors.
@@ -45,6 +45,7 @@ error_codes! {
     IncrementalAlterConfigsResponse => responses;
     InitProducerIdResponse;
     JoinGroupResponse;
+    ListConfigResourcesResponse;
     ListGroupsResponse;
     ListOffsetsResponse => topics.partitions;
     MetadataResponse => topics;

@@ -29,6 +29,7 @@ pub mod incremental_alter_configs;
 pub mod init_producer_id;
 pub mod join_group;
 pub mod leave_group;
+pub mod list_config_resources;
 pub mod list_groups;
 pub mod list_offsets;
 pub mod metadata;
@@ -122,6 +123,7 @@ apis! {
     DeleteGroups => delete_groups,
     IncrementalAlterConfigs => incremental_alter_configs,
     DescribeCluster => describe_cluster,
+    ListConfigResources => list_config_resources,
 }
 
 /// The table's line for a request; `None` where its key or version is not served.

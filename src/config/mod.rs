@@ -3,6 +3,8 @@
 
 mod address;
 mod check;
+pub mod client_metrics;
+mod dynamic;
 mod flatten;
 pub mod group;
 mod load;
@@ -17,6 +19,9 @@ mod value;
 
 use std::{collections::BTreeMap, net::IpAddr, path::PathBuf, time::Duration};
 
+pub use dynamic::{
+    Alterations, UpdateMode, is_list, update_mode, validate_alterations, value_in_file,
+};
 pub use load::Loaded;
 pub use pattern::{Pattern, Patterns};
 pub use print::print_defaults;

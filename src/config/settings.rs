@@ -2,6 +2,7 @@
 
 use super::{
     Config,
+    topic::ConfigType,
     value::{Value, read_number},
 };
 
@@ -11,6 +12,7 @@ pub struct Setting {
     pub key: &'static str,
     /// What it means, in a sentence or two.
     pub doc: &'static str,
+    pub kind: ConfigType,
     pub(super) read: fn(&mut Config, &str) -> Result<(), String>,
     pub(super) show: fn(&Config) -> String,
 }
@@ -30,11 +32,17 @@ impl Setting {
     }
 }
 
+/// The type of the field that a setting lives in.
+const fn kind_of<T: Value>(_field: fn(&Config) -> &T) -> ConfigType {
+    T::KIND
+}
+
 macro_rules! setting {
     ($key:literal, $($field:ident).+, $doc:literal) => {
         Setting {
             key: $key,
             doc: $doc,
+            kind: kind_of(|config| &config.$($field).+),
             read: |config, text| {
                 config.$($field).+ = Value::read(text)?;
                 Ok(())
@@ -46,6 +54,7 @@ macro_rules! setting {
         Setting {
             key: $key,
             doc: $doc,
+            kind: kind_of(|config| &config.$($field).+),
             read: |config, text| {
                 config.$($field).+ = read_number(text, &$range)?;
                 Ok(())

@@ -62,6 +62,7 @@ impl Hosted {
     }
 
     pub(super) fn update(&self, wanted: &Wanted, node: &LogConfig) {
+        // An alteration of the node's settings makes the configs anew, too.
         if !Arc::ptr_eq(&self.partition.config(), &wanted.role.config) {
             self.partition.log().set_settings(LogSettings::new(&wanted.role.config, node));
         }

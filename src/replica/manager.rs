@@ -31,7 +31,10 @@ pub(super) type Partitions = BTreeMap<TopicPartition, Arc<Hosted>>;
 
 /// Opens, finds and deletes the partitions of this node as the metadata image says.
 pub struct ReplicaManager {
+    /// As of this node's file.
     pub(super) config: Arc<Config>,
+    /// As the applied image has altered it.
+    pub(super) altered: ArcSwap<Config>,
     pub(super) dirs: Vec<Arc<LogDir>>,
     partitions: ArcSwap<Partitions>,
     /// Those of this node whose log could not be opened.
@@ -63,6 +66,7 @@ impl ReplicaManager {
         });
         let manager = Arc::new(Self {
             config: Arc::clone(config),
+            altered: ArcSwap::from(Arc::clone(config)),
             dirs,
             partitions: ArcSwap::default(),
             offline: ArcSwap::default(),
@@ -92,11 +96,13 @@ impl ReplicaManager {
     pub fn apply(&self, image: &Arc<MetadataImage>) {
         let _changing = self.changing.lock();
         let hosted = self.partitions.load_full();
+        self.alter(image);
         let (known, new) = self.wanted(image, &hosted);
         let mut kept = Partitions::new();
+        let config = self.altered.load_full();
         for wanted in known {
             if let Some(it) = hosted.get(&wanted.topic_partition) {
-                it.update(&wanted, &self.config.log);
+                it.update(&wanted, &config.log);
                 kept.insert(wanted.topic_partition, Arc::clone(it));
             }
         }
@@ -259,8 +265,22 @@ impl ReplicaManager {
         self.partitions.store(Arc::new(partitions));
     }
 
+    /// Takes over what an image alters of this node's settings.
+    fn alter(&self, image: &MetadataImage) {
+        if self.is_altered_by(image) {
+            let alterations = image.alterations(self.config.node.id);
+            self.altered.store(Arc::new(self.config.altered(alterations)));
+        }
+    }
+
+    fn is_altered_by(&self, image: &MetadataImage) -> bool {
+        let applied = self.image.load();
+        applied.alterations(self.config.node.id) != image.alterations(self.config.node.id)
+    }
+
     /// What an image gives this node: partitions it has already, and new ones.
     fn wanted(&self, image: &MetadataImage, hosted: &Partitions) -> (Vec<Wanted>, Vec<Wanted>) {
+        let is_altered = self.is_altered_by(image);
         let mut wanted = Vec::new();
         for topic in image.topics.values() {
             let own = image.topic_configs(&topic.name).cloned();
@@ -268,7 +288,10 @@ impl ReplicaManager {
             for (index, partition) in (0..).zip(&topic.partitions) {
                 if partition.replicas.contains(&self.config.node.id) {
                     let key = TopicPartition { topic: topic.name.clone(), partition: index };
-                    let known = hosted.get(&key).and_then(|it| it.config_if_from(own.as_ref()));
+                    let known = hosted
+                        .get(&key)
+                        .filter(|_| !is_altered)
+                        .and_then(|it| it.config_if_from(own.as_ref()));
                     let config = config.get_or_insert_with(|| {
                         known.unwrap_or_else(|| self.resolve(topic, own.as_ref()))
                     });
@@ -291,7 +314,7 @@ impl ReplicaManager {
     fn resolve(&self, topic: &TopicImage, own: Option<&Arc<TopicConfigs>>) -> Arc<TopicConfig> {
         let none = TopicConfigs::new();
         let own = own.map_or(&none, |it| it.as_ref());
-        Arc::new(TopicConfig::resolve(&self.config, &topic.name, own))
+        Arc::new(TopicConfig::resolve(&self.altered.load(), &topic.name, own))
     }
 
     fn store_recovery_points(&self) {

@@ -97,7 +97,7 @@ impl ReplicaManager {
     }
 
     fn open(&self, wanted: &Wanted, dir: &Arc<LogDir>) -> Result<Hosted, LogError> {
-        let settings = LogSettings::new(&wanted.role.config, &self.config.log);
+        let settings = LogSettings::new(&wanted.role.config, &self.altered.load().log);
         let log = dir.open_log(&wanted.topic_partition, wanted.topic_id, settings, now())?;
         let partition = Partition::new(
             wanted.topic_partition.clone(),

@@ -47,6 +47,11 @@ pub fn validate(name: &str, value: &str) -> Result<(), String> {
         let meant = meant.map(|it| format!("; did you mean {it}?")).unwrap_or_default();
         return Err(format!("Unknown topic config name: {name}{meant}"));
     };
+    validate_as(definition, name, value)
+}
+
+/// Checks the value of a config under `name`, which may be that of a setting.
+pub fn validate_as(definition: &Definition, name: &str, value: &str) -> Result<(), String> {
     let value = value.trim();
     check_type(definition.kind, value)
         .and_then(|()| check_value(definition, value))

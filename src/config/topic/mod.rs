@@ -10,9 +10,9 @@ use std::{collections::BTreeMap, str::FromStr};
 pub use broker_defaults::{
     broker_default_names, print_broker_defaults, read_broker_default, validate_in_file,
 };
-pub use check::{Check, ConfigType, validate, validate_together};
+pub use check::{Check, ConfigType, validate, validate_as, validate_together};
 pub use definitions::{DEFINITIONS, Definition, Synonym, definition};
-pub use effective::{ConfigSource, ConfigValue, EffectiveConfig, effective_configs};
+pub use effective::{ConfigSource, ConfigValue, EffectiveConfig, broker_values, effective_configs};
 
 use self::effective::Layers;
 use super::Config;

@@ -9,6 +9,7 @@
 
 mod requests;
 mod schema;
+mod settings_requests;
 
 use kafka_protocol::messages::ApiKey;
 use schema::{Field, Kind, Message, Struct};
@@ -77,6 +78,7 @@ fn message(api_key: ApiKey) -> Option<&'static Message> {
         ApiKey::DeleteGroups => &requests::DELETE_GROUPS,
         ApiKey::IncrementalAlterConfigs => &requests::INCREMENTAL_ALTER_CONFIGS,
         ApiKey::DescribeCluster => &requests::DESCRIBE_CLUSTER,
+        ApiKey::ListConfigResources => &settings_requests::LIST_CONFIG_RESOURCES,
         _ => return None,
     };
     Some(message)

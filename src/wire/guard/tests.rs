@@ -89,6 +89,7 @@ guarded! {
     DeleteGroups DeleteGroupsRequest,
     IncrementalAlterConfigs IncrementalAlterConfigsRequest,
     DescribeCluster DescribeClusterRequest,
+    ListConfigResources ListConfigResourcesRequest,
 }
 
 /// Writes a body at random, as a table describes it.
