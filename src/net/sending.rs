@@ -52,7 +52,9 @@ impl<W: Sink> Sending<'_, W> {
     pub(super) async fn send(&mut self, parts: Vec<Part>) -> Result<(), End> {
         let mut gathered = BytesMut::new();
         let mut parts = parts.into_iter().peekable();
+        let mut since_yield = 0;
         while let Some(part) = parts.next() {
+            since_yield += part.len();
             match part {
                 Part::Bytes(bytes) if gathered.is_empty() && parts.peek().is_none() => {
                     return self.write(bytes, false).await;
@@ -68,6 +70,11 @@ impl<W: Sink> Sending<'_, W> {
             }
             if gathered.len() >= GATHERED_BYTES {
                 self.write(gathered.split().freeze(), parts.peek().is_some()).await?;
+            }
+            // A fast reader of much does not keep this thread for itself.
+            if since_yield >= STEP_BYTES {
+                since_yield = 0;
+                yield_now().await;
             }
         }
         self.write(gathered.freeze(), false).await
@@ -123,8 +130,9 @@ async fn send_file(socket: &TcpStream, slice: &LogSlice, stall: Duration) -> Res
             0 => return Err(End::Unreadable(io::ErrorKind::UnexpectedEof.into())),
             sent => skip += sent,
         }
-        // A fast reader of much does not keep this thread for itself.
-        yield_now().await;
+        if skip < slice.len() {
+            yield_now().await;
+        }
     }
     Ok(())
 }

@@ -50,3 +50,11 @@ impl HeldOpen {
         (held.is_some() || is_first).then_some(Records { slice, _held: held })
     }
 }
+
+#[cfg(test)]
+impl HeldOpen {
+    /// As if slow readers held them all.
+    pub(super) fn take_all(&self) {
+        self.0.forget_permits(usize::MAX);
+    }
+}

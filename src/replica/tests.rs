@@ -392,6 +392,20 @@ async fn the_budget_of_a_fetch_is_shared_and_gives_at_least_one_batch() {
 }
 
 #[tokio::test]
+async fn while_slow_readers_hold_all_files_an_answer_has_the_records_of_one_partition() {
+    let host = Host::start();
+    host.apply(image(&[("a", 1, 1, 3)]));
+    for partition in 0..3 {
+        host.partition("a", partition).append(vec![batch(2)], Acks::All).unwrap();
+    }
+    let size = batch(2).bytes.len();
+    let ask_all = || params(1, 0, (0..3).map(|it| ask("a", it, 0)).collect());
+    assert_eq!(records(&host.replicas.fetch(ask_all()).await), [size; 3]);
+    host.replicas.held_open.take_all();
+    assert_eq!(records(&host.replicas.fetch(ask_all()).await), [size, 0, 0]);
+}
+
+#[tokio::test]
 async fn a_fetch_waits_for_enough_bytes_of_its_own_partitions() {
     let host = Host::start();
     host.apply(image(&[("a", 1, 1, 2)]));

@@ -127,6 +127,20 @@ async fn a_socket_is_sent_every_part_in_its_order() {
 }
 
 #[tokio::test]
+async fn what_is_not_in_the_page_cache_is_sent_all_the_same() {
+    let stored = Stored::new(&[3_000_000, 10_000, 700_000]);
+    let parts = stored.parts();
+    let wanted = stored.wanted();
+    let file = std::fs::File::open(stored.file()).unwrap();
+    file.sync_all().unwrap();
+    rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
+    let (server, client) = sockets().await;
+    let (sent, got) = tokio::join!(send(server, parts, HANG), read_all(client));
+    sent.unwrap();
+    assert!(got == wanted);
+}
+
+#[tokio::test]
 async fn what_is_no_plain_socket_gets_the_same() {
     for sizes in SIZES {
         let stored = Stored::new(sizes);
