@@ -1,12 +1,7 @@
 //! What every handler gets: the rooms, and who asks.
 
-use std::{
-    net::IpAddr,
-    sync::{Arc, OnceLock},
-    time::Duration,
-};
+use std::{net::IpAddr, sync::Arc, time::Duration};
 
-use bytes::Bytes;
 use tokio::sync::watch;
 
 use super::fetch::FetchSessions;
@@ -16,7 +11,7 @@ use crate::{
     plugin::PluginHost,
     produce::Produce,
     quorum::{ProducerIds, Quorum},
-    replica::{ReadShare, ReplicaManager},
+    replica::ReplicaManager,
     telemetry::Metrics,
     wire::header::RequestHeader,
 };
@@ -66,38 +61,6 @@ pub struct Context {
     pub connection_id: u64,
     /// Name of the listener that the client came in by; its answers name brokers by that listener's addresses.
     pub listener: Arc<str>,
-    /// What the answer holds of a common budget until it is written.
-    pub held: Held,
-}
-
-/// A share of the read budget that a handler leaves for its answer.
-#[derive(Clone, Debug, Default)]
-pub struct Held(Arc<OnceLock<Arc<ReadShare>>>);
-
-impl Held {
-    pub(super) fn keep(&self, share: Arc<ReadShare>) {
-        // An answer is of one read.
-        let _ = self.0.set(share);
-    }
-
-    /// The frame, which holds the share until its last copy is dropped.
-    pub(super) fn within(&self, frame: Bytes) -> Bytes {
-        match self.0.get() {
-            Some(share) => Bytes::from_owner(Sharing { frame, _share: Arc::clone(share) }),
-            None => frame,
-        }
-    }
-}
-
-struct Sharing {
-    frame: Bytes,
-    _share: Arc<ReadShare>,
-}
-
-impl AsRef<[u8]> for Sharing {
-    fn as_ref(&self) -> &[u8] {
-        &self.frame
-    }
 }
 
 #[cfg(test)]
@@ -110,7 +73,6 @@ impl Context {
             client_host: std::net::Ipv4Addr::LOCALHOST.into(),
             connection_id: 1,
             listener: "PLAINTEXT".into(),
-            held: Held::default(),
         }
     }
 }
@@ -133,7 +95,6 @@ impl Client {
             client_host: self.host,
             connection_id: self.connection_id,
             listener: Arc::clone(&self.listener),
-            held: Held::default(),
         }
     }
 }

@@ -23,7 +23,7 @@ mod request;
 mod session;
 mod session_cache;
 
-use std::{ops::RangeInclusive, sync::Arc};
+use std::ops::RangeInclusive;
 
 use kafka_protocol::messages::{FetchRequest, FetchResponse};
 
@@ -37,14 +37,19 @@ use super::{Context, Rooms};
 use crate::{
     base::ErrorCode,
     metadata::MetadataImage,
-    replica::{FetchPartition, FetchedPartition},
+    replica::{FetchPartition, FetchedPartition, Records},
     telemetry::now,
 };
 
 /// The versions Klamm answers.
 pub const VERSIONS: RangeInclusive<i16> = 4..=18;
 
-pub async fn handle(rooms: &Rooms, context: &Context, request: FetchRequest) -> FetchResponse {
+/// The answer, with stand-ins for records, and the records in its order.
+pub async fn handle(
+    rooms: &Rooms,
+    context: &Context,
+    request: FetchRequest,
+) -> (FetchResponse, Vec<Records>) {
     let sessions = &rooms.fetch_sessions;
     let limits = request::limits(&request);
     let asked = SessionRequest::of(&request, context.api_version);
@@ -52,26 +57,30 @@ pub async fn handle(rooms: &Rooms, context: &Context, request: FetchRequest) -> 
     drop(request);
     let fetch = match sessions.begin(asked, now()) {
         Ok(fetch) => fetch,
-        Err(error) => return FetchResponse::default().with_error_code(error.code()),
+        Err(error) => return failed(error),
     };
     let image = rooms.quorum.image();
     let resolved: Vec<_> = fetch.partitions.iter().map(|it| resolve(&image, it)).collect();
     let readable = resolved.iter().flatten().cloned().collect();
     let read = rooms.replicas.fetch(limits.with(readable)).await;
-    if let Some(first) = read.first() {
-        context.held.keep(Arc::clone(&first.share));
-    }
-    let mut read = read.into_iter();
+    let (mut read, mut records) = (read.into_iter(), Vec::new());
     let answers = fetch.partitions.iter().zip(resolved).map(|((target, _), resolved)| {
         let result = resolved.and_then(|_| read.next().ok_or(ErrorCode::UnknownServerError));
-        let data = answer::partition(target, result, limits.isolation);
+        let data = answer::partition(target, result, limits.isolation, &mut records);
         (target.clone(), data)
     });
     let answers = answers.collect();
     match sessions.finish(&fetch, answers, now()) {
-        Ok((session_id, answers)) => answer::response(session_id, answers, &image, context),
-        Err(error) => FetchResponse::default().with_error_code(error.code()),
+        // What a session leaves out has no records.
+        Ok((session_id, answers)) => {
+            (answer::response(session_id, answers, &image, context), records)
+        }
+        Err(error) => failed(error),
     }
+}
+
+fn failed(error: ErrorCode) -> (FetchResponse, Vec<Records>) {
+    (FetchResponse::default().with_error_code(error.code()), Vec::new())
 }
 
 /// What to read, if the topic is known.

@@ -60,7 +60,7 @@ use std::{ops::RangeInclusive, sync::Arc};
 use bytes::Bytes;
 pub use context::{Client, Context, Published, Rooms};
 use kafka_protocol::messages::ApiKey;
-pub use outcome::{Answer, CloseReason, Outcome};
+pub use outcome::{Answer, CloseReason, Outcome, Part};
 pub use requests::Requests;
 use requests::{Request, decode};
 
@@ -80,6 +80,7 @@ macro_rules! apis {
         /// What is served, besides what the documents say: `ApiVersions` and the version check are built from it.
         pub const TABLE: &[Api] = &[
             Api { key: ApiKey::Produce, name: "Produce", versions: produce::VERSIONS },
+            Api { key: ApiKey::Fetch, name: "Fetch", versions: fetch::VERSIONS },
             $(Api { key: ApiKey::$key, name: stringify!($key), versions: $module::VERSIONS },)*
         ];
 
@@ -91,6 +92,12 @@ macro_rules! apis {
                 ApiKey::Produce => {
                     let answer = produce::handle(rooms, &request.context, decode(body, version)?);
                     Ok(request.pipelined(answer))
+                }
+                // Its records are not part of the response value: they are sent from where they are.
+                ApiKey::Fetch => {
+                    let (rooms, context) = (Arc::clone(rooms), request.context.clone());
+                    let body = decode(body, version)?;
+                    Ok(request.fetched(async move { fetch::handle(&rooms, &context, body).await }))
                 }
                 $(ApiKey::$key => {
                     let (rooms, context) = (Arc::clone(rooms), request.context.clone());
@@ -106,7 +113,6 @@ macro_rules! apis {
 }
 
 apis! {
-    Fetch => fetch,
     ListOffsets => list_offsets,
     Metadata => metadata,
     OffsetCommit => offset_commit,

@@ -5,6 +5,7 @@ use futures_util::future::BoxFuture;
 
 use crate::{
     base::ErrorCode,
+    replica::Records,
     wire::{DecodeError, frame::EncodeError},
 };
 
@@ -23,9 +24,28 @@ pub enum Outcome {
 pub enum Answer {
     /// A whole frame, its length included.
     Frame(Bytes),
+    /// A whole frame, of which parts are not in memory.
+    Parts(Vec<Part>),
     /// A producer asked for none (`acks=0`).
     NoResponse,
     Close(CloseReason),
+}
+
+/// A part of a frame.
+#[derive(Debug)]
+pub enum Part {
+    Bytes(Bytes),
+    Records(Records),
+}
+
+impl Part {
+    #[expect(clippy::len_without_is_empty, reason = "nobody asks")]
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Bytes(bytes) => bytes.len(),
+            Self::Records(records) => records.slice.len(),
+        }
+    }
 }
 
 /// Why a connection is closed: there is no answer, or none that the client could read by its request's version.

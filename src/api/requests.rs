@@ -6,7 +6,7 @@ use std::{any::Any, panic::AssertUnwindSafe, sync::Arc, time::Instant};
 use bytes::Bytes;
 use futures_util::{FutureExt, future::BoxFuture};
 use kafka_protocol::{
-    messages::ApiKey,
+    messages::{ApiKey, FetchResponse},
     protocol::{Decodable, Encodable},
 };
 use prometheus_client::metrics::{
@@ -16,13 +16,14 @@ use prometheus_client::metrics::{
 };
 
 use super::{
-    Answer, Api, Client, CloseReason, Context, Outcome, Rooms, api_versions, begin,
+    Answer, Api, Client, CloseReason, Context, Outcome, Part, Rooms, api_versions, begin,
     error_codes::ErrorCodes, served,
 };
 use crate::{
     base::ErrorCode,
+    replica::Records,
     telemetry::Metrics,
-    wire::{DecodeError, frame, guard, header::RequestHeader},
+    wire::{DecodeError, fetch_response, frame, guard, header::RequestHeader},
 };
 
 /// Serves the requests of all connections.
@@ -119,22 +120,68 @@ impl Request {
         Outcome::Pipelined(answer.boxed())
     }
 
+    /// The outcome of a fetch, whose records are sent from where they are.
+    pub(super) fn fetched(
+        self,
+        response: impl Future<Output = (FetchResponse, Vec<Records>)> + Send + 'static,
+    ) -> Outcome {
+        let answer = async move {
+            let (response, records) = response.await;
+            self.answer_around(&response, records)
+        };
+        Outcome::Exclusive(answer.boxed())
+    }
+
     fn count_error(&self, code: ErrorCode) {
         let labels = [("api", self.api.to_owned()), ("error", code.to_string())];
         self.errors.get_or_create(&labels).inc();
     }
 
-    fn answer(&self, response: &(impl Encodable + ErrorCodes)) -> Answer {
+    fn count_errors(&self, response: &impl ErrorCodes) {
         for code in response.error_codes().filter(|it| *it != 0) {
             self.count_error(ErrorCode::from_code(code));
         }
+    }
+
+    fn answer(&self, response: &(impl Encodable + ErrorCodes)) -> Answer {
+        self.count_errors(response);
         let version = self.context.api_version;
         let header_version = self.api_key.response_header_version(version);
         match frame::encode_response(self.correlation_id, header_version, response, version) {
-            Ok(frame) => Answer::Frame(self.context.held.within(frame)),
+            Ok(frame) => Answer::Frame(frame),
             Err(error) => Answer::Close(CloseReason::unencodable(self.api, &error)),
         }
     }
+
+    fn answer_around(&self, response: &FetchResponse, records: Vec<Records>) -> Answer {
+        if records.is_empty() {
+            return self.answer(response);
+        }
+        self.count_errors(response);
+        let version = self.context.api_version;
+        let header_version = self.api_key.response_header_version(version);
+        let lengths: Vec<_> = records.iter().map(|it| it.slice.len()).collect();
+        let pieces = fetch_response::encode_around(
+            self.correlation_id,
+            header_version,
+            response,
+            version,
+            &lengths,
+        );
+        match pieces {
+            Ok(pieces) => Answer::Parts(alternate(pieces, records)),
+            Err(error) => Answer::Close(CloseReason::unencodable(self.api, &error)),
+        }
+    }
+}
+
+/// Records between the pieces of their frame.
+fn alternate(pieces: Vec<Bytes>, records: Vec<Records>) -> Vec<Part> {
+    let mut records = records.into_iter();
+    let parts = pieces.into_iter().flat_map(|piece| {
+        [Some(Part::Bytes(piece)), records.next().map(Part::Records)].into_iter().flatten()
+    });
+    parts.filter(|it| it.len() > 0).collect()
 }
 
 /// Counts requests and how long they take, waiting included; `Fetch` and `JoinGroup` wait on purpose.
@@ -220,7 +267,6 @@ mod tests {
             client_host: [127, 0, 0, 1].into(),
             connection_id: 1,
             listener: "PLAINTEXT".into(),
-            held: crate::api::context::Held::default(),
         };
         let errors = Family::default();
         Request { api_key: ApiKey::Heartbeat, api: "Heartbeat", correlation_id: 5, context, errors }

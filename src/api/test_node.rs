@@ -84,7 +84,6 @@ pub(super) fn context(api_version: i16) -> Context {
         client_host: [127, 0, 0, 1].into(),
         connection_id: 1,
         listener: "PLAINTEXT".into(),
-        held: crate::api::context::Held::default(),
     }
 }
 

@@ -17,7 +17,7 @@ mod sink_url;
 pub mod topic;
 mod value;
 
-use std::{collections::BTreeMap, path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, net::IpAddr, path::PathBuf, time::Duration};
 
 pub use dynamic::{
     Alterations, UpdateMode, is_list, update_mode, validate_alterations, value_in_file,
@@ -101,6 +101,10 @@ pub struct NetConfig {
     pub connections_max_idle_ms: u64,
     /// `max.connections`
     pub max_connections: usize,
+    /// `max.connections.per.ip`
+    pub max_connections_per_ip: usize,
+    /// `max.connections.per.ip.overrides`, as `ADDRESS:COUNT`.
+    pub max_connections_per_ip_overrides: Vec<(IpAddr, usize)>,
     /// `klamm.http.listen`, as `host:port`.
     pub http_listen: String,
     /// `klamm.request.inflight.max.bytes`: request bytes that all connections together may hold.
@@ -201,6 +205,27 @@ pub enum SinkKind {
     Log,
 }
 
+impl Default for NetConfig {
+    fn default() -> Self {
+        Self {
+            listeners: vec![Listener {
+                name: "PLAINTEXT".into(),
+                host: "127.0.0.1".into(),
+                port: 9092,
+            }],
+            advertised_listeners: Vec::new(),
+            security_protocol_map: Vec::new(),
+            request_max_bytes: 100 * 1024 * 1024,
+            connections_max_idle_ms: 600_000,
+            max_connections: i32::MAX as usize,
+            max_connections_per_ip: i32::MAX as usize,
+            max_connections_per_ip_overrides: Vec::new(),
+            http_listen: "127.0.0.1:9644".into(),
+            request_inflight_max_bytes: 256 * 1024 * 1024,
+        }
+    }
+}
+
 impl Default for Config {
     fn default() -> Self {
         Self {
@@ -218,20 +243,7 @@ impl Default for Config {
                 max_incremental_fetch_session_cache_slots: 1_000,
                 max_request_partition_size_limit: 2_000,
             },
-            net: NetConfig {
-                listeners: vec![Listener {
-                    name: "PLAINTEXT".into(),
-                    host: "127.0.0.1".into(),
-                    port: 9092,
-                }],
-                advertised_listeners: Vec::new(),
-                security_protocol_map: Vec::new(),
-                request_max_bytes: 100 * 1024 * 1024,
-                connections_max_idle_ms: 600_000,
-                max_connections: i32::MAX as usize,
-                http_listen: "127.0.0.1:9644".into(),
-                request_inflight_max_bytes: 256 * 1024 * 1024,
-            },
+            net: NetConfig::default(),
             log: LogConfig {
                 dirs: vec!["data".into()],
                 retention_check_interval_ms: 300_000,

@@ -2,7 +2,11 @@
 
 use std::fmt::Write as _;
 
-use super::{Config, settings::SETTINGS, topic};
+use super::{
+    Config,
+    settings::{SETTINGS, Setting},
+    topic,
+};
 
 /// The defaults as TOML, each setting commented out below its meaning.
 pub fn print_defaults() -> String {
@@ -12,13 +16,30 @@ pub fn print_defaults() -> String {
     );
     for setting in SETTINGS {
         // Writing to a string does not fail.
-        let _ =
-            write!(out, "\n# {}\n# {} = {}\n", setting.doc, setting.key, (setting.show)(&defaults));
+        let _ = write!(
+            out,
+            "\n# {}\n# {} = {}\n",
+            setting.doc,
+            key(setting),
+            (setting.show)(&defaults)
+        );
     }
     out.push_str("\n# Defaults of topic configs.\n");
     out.push_str(&topic::print_broker_defaults());
     out.push_str(PATTERNS);
     out
+}
+
+/// A setting's name as TOML: one that begins with another's name stands in quotes, since that one is no table.
+fn key(setting: &Setting) -> String {
+    let extends = |it: &Setting| {
+        setting.key.strip_prefix(it.key).is_some_and(|behind| behind.starts_with('.'))
+    };
+    if SETTINGS.iter().any(extends) {
+        format!("\"{}\"", setting.key)
+    } else {
+        setting.key.to_owned()
+    }
 }
 
 const PATTERNS: &str = "

@@ -135,7 +135,17 @@ pub const SETTINGS: &[Setting] = &[
     setting!(
         "max.connections",
         net.max_connections in 1..,
-        "Connections that this node holds at a time."
+        "Connections that this node holds at a time. More wait until others end."
+    ),
+    setting!(
+        "max.connections.per.ip",
+        net.max_connections_per_ip in 0..=i32::MAX as usize,
+        "Connections of one address at a time. More are closed at once."
+    ),
+    setting!(
+        "max.connections.per.ip.overrides",
+        net.max_connections_per_ip_overrides,
+        "ADDRESS:COUNT for addresses with a limit of their own."
     ),
     setting!(
         "klamm.request.inflight.max.bytes",

@@ -2,6 +2,7 @@
 
 use std::{
     fmt::Display,
+    net::IpAddr,
     ops::{Bound, RangeBounds},
     path::PathBuf,
     str::FromStr,
@@ -179,6 +180,26 @@ impl Value for Listener {
     }
 }
 
+/// A count for an address. Kafka takes host names too, which it looks up once, at its start.
+impl Value for (IpAddr, usize) {
+    const KIND: ConfigType = ConfigType::String;
+
+    fn read(text: &str) -> Result<Self, String> {
+        let wanted = || format!("`{text}` is not ADDRESS:COUNT");
+        let (address, count) = text.rsplit_once(':').ok_or_else(wanted)?;
+        let address = address.trim().trim_start_matches('[').trim_end_matches(']');
+        let address = address.parse().map_err(|_| wanted())?;
+        Ok((address, read_number(count, &(0..=i32::MAX as usize))?))
+    }
+
+    fn show(&self) -> String {
+        match self {
+            (IpAddr::V6(address), count) => format!("\"[{address}]:{count}\""),
+            (address, count) => format!("\"{address}:{count}\""),
+        }
+    }
+}
+
 impl Display for Listener {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { name, host, port } = self;
@@ -201,6 +222,17 @@ mod tests {
         }
         for text in ["127.0.0.1:9092", "PLAINTEXT://host", "://a:1", "PLAINTEXT://h:70000"] {
             assert!(Listener::read(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_count_for_an_address_is_read_and_shown_in_both_protocols() {
+        for text in ["127.0.0.1:5", "[::1]:0"] {
+            let read = <(IpAddr, usize)>::read(text).unwrap();
+            assert_eq!(read.show(), format!("\"{text}\""));
+        }
+        for text in ["127.0.0.1", "a host:5", "127.0.0.1:-1", "127.0.0.1:", ":5"] {
+            assert!(<(IpAddr, usize)>::read(text).is_err(), "{text}");
         }
     }
 

@@ -2,11 +2,13 @@
 
 use std::{sync::Arc, time::Duration};
 
+use bytes::Bytes;
+
 use crate::{
     alert::AlertRecord,
     base::{Offset, TopicId, TopicPartition},
     controller::ALERTS_TOPIC,
-    replica::{FetchParams, FetchPartition, Isolation, ReplicaManager},
+    replica::{FetchParams, FetchPartition, FetchedData, Isolation, ReplicaManager},
     wire::record_batch::split,
 };
 
@@ -69,8 +71,13 @@ impl Reader {
             partitions: vec![partition],
         };
         let fetched = self.replicas.fetch(params).await.pop().map(|it| it.result);
-        if let Some(Ok(data)) = fetched {
-            return self.updates(data.records);
+        let records = match fetched {
+            Some(Ok(FetchedData { records: None, .. })) => Some(Bytes::new()),
+            Some(Ok(data)) => read(data, self.next).await,
+            _ => None,
+        };
+        if let Some(records) = records {
+            return self.updates(records);
         }
         // Without a topic the fetch returns at once.
         tokio::time::sleep(wait).await;
@@ -83,7 +90,7 @@ impl Reader {
         end.map_or(0, |end| (end.0 - self.next.0).max(0))
     }
 
-    fn updates(&self, records: bytes::Bytes) -> Updates {
+    fn updates(&self, records: Bytes) -> Updates {
         let mut found = Updates { updates: Vec::new(), next: self.next };
         let batches = split(records).unwrap_or_default();
         for batch in batches {
@@ -100,4 +107,13 @@ impl Reader {
         }
         found
     }
+}
+
+/// What was found, in memory, up to the first batch that is damaged.
+async fn read(found: FetchedData, from: Offset) -> Option<Bytes> {
+    let log = Arc::clone(found.partition.log());
+    let ceiling = found.last_stable_offset;
+    let read = tokio::task::spawn_blocking(move || log.read(from, ceiling, READ_BYTES, true));
+    let fetched = read.await.ok()?.ok()?;
+    Some(fetched.records).filter(|it| !it.is_empty())
 }

@@ -4,6 +4,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fmt,
     io::{self, IoSlice},
+    os::fd::BorrowedFd,
     path::{Path, PathBuf},
     sync::{
         Arc, Condvar, Mutex,
@@ -314,5 +315,17 @@ impl File for FaultyFile {
             self.faults.durable.lock().unwrap().lengths.insert(self.path.clone(), length);
         }
         Ok(())
+    }
+
+    fn send_to(&self, socket: BorrowedFd<'_>, at: u64, max: usize) -> io::Result<usize> {
+        self.file.send_to(socket, at, max)
+    }
+
+    fn read_cached_at(&self, bytes: &mut [u8], at: u64) -> io::Result<bool> {
+        self.file.read_cached_at(bytes, at)
+    }
+
+    fn prefetch(&self, at: u64, len: u64) {
+        self.file.prefetch(at, len);
     }
 }

@@ -3,14 +3,18 @@
 
 use std::{
     fmt, fs,
-    io::{self, IoSlice},
-    os::unix::fs::FileExt,
+    io::{self, IoSlice, IoSliceMut},
+    num::NonZeroU64,
+    os::{fd::BorrowedFd, unix::fs::FileExt},
     path::{Path, PathBuf},
     sync::Arc,
 };
 
 use parking_lot::Mutex;
-use rustix::io::Errno;
+use rustix::{
+    fs::Advice,
+    io::{Errno, ReadWriteFlags},
+};
 
 use super::file_name;
 
@@ -80,6 +84,12 @@ pub(crate) trait File: fmt::Debug + Send + Sync {
     /// Takes room for so many bytes from the disk; what is beyond the end of the file reads as zeros.
     fn allocate(&self, bytes: u64) -> io::Result<()>;
     fn sync(&self) -> io::Result<()>;
+    /// Sends up to `max` bytes to a socket without reading them, and tells how many: 0 at the end of the file.
+    fn send_to(&self, socket: BorrowedFd<'_>, at: u64, max: usize) -> io::Result<usize>;
+    /// Fills `bytes` if the page cache has them all; whether it did.
+    fn read_cached_at(&self, bytes: &mut [u8], at: u64) -> io::Result<bool>;
+    /// Has bytes read into the page cache soon, if the system likes to.
+    fn prefetch(&self, at: u64, len: u64);
 
     /// Writes all, or fails with some of it written.
     fn write_all_at(&self, mut slices: &mut [IoSlice<'_>], mut at: u64) -> io::Result<()> {
@@ -174,6 +184,26 @@ impl File for fs::File {
 
     fn sync(&self) -> io::Result<()> {
         self.sync_data()
+    }
+
+    fn send_to(&self, socket: BorrowedFd<'_>, mut at: u64, max: usize) -> io::Result<usize> {
+        Ok(rustix::fs::sendfile(socket, self, Some(&mut at), max)?)
+    }
+
+    fn read_cached_at(&self, bytes: &mut [u8], at: u64) -> io::Result<bool> {
+        let wanted = bytes.len();
+        let slices = &mut [IoSliceMut::new(bytes)];
+        match rustix::io::preadv2(self, slices, at, ReadWriteFlags::NOWAIT) {
+            Ok(read) => Ok(read == wanted),
+            // Some file systems cannot tell.
+            Err(Errno::AGAIN | Errno::OPNOTSUPP) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn prefetch(&self, at: u64, len: u64) {
+        // A hint: without it the bytes are read when they are needed.
+        let _ = rustix::fs::fadvise(self, at, NonZeroU64::new(len), Advice::WillNeed);
     }
 }
 

@@ -22,6 +22,7 @@ use super::{
     flush::FlushState,
     health::Health,
     leader_epochs::LeaderEpochs,
+    marks::Marks,
     producer_state::{ProducerStates, is_route},
     recovery::{Loader, Opening, Recovery},
     segment::Segment,
@@ -72,6 +73,8 @@ pub struct Log {
     /// Held, before the writer's lock, by whoever takes segments out of the log: retention, and the cleaner for its swap.
     pub(super) segment_set: Mutex<()>,
     pub(super) cleaned: CleanedState,
+    /// Where readers are. Held for a look-up, never while a file is read.
+    pub(super) marks: Mutex<Marks>,
     /// What opening it took.
     pub(super) recovery: Recovery,
     /// Of the line that tells of damage met by readers.
@@ -139,6 +142,7 @@ impl Log {
             flushed: FlushState::new(synced, now),
             segment_set: Mutex::default(),
             cleaned: CleanedState::default(),
+            marks: Mutex::default(),
             recovery: found.recovery,
             damage: Pace::default(),
         };
@@ -299,6 +303,8 @@ impl Log {
         let last_offset = stamped.last().unwrap_or(first).header.last_offset();
         let end = last_offset + 1;
         self.flushed.note_append(end, self.settings.load().flush_messages);
+        let active = self.active();
+        self.marks.lock().set_end(&active, end, active.size());
         self.end.store(end.0, Ordering::Release);
         Appended {
             base_offset: first.header.base_offset,

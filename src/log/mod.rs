@@ -23,6 +23,7 @@ mod left_overs;
 mod log;
 mod log_start;
 mod maintenance;
+mod marks;
 mod meta_properties;
 mod offset_checkpoint;
 mod offset_index;
@@ -38,7 +39,9 @@ mod routes;
 mod salvage;
 mod segment;
 mod settings;
+mod slice;
 mod space;
+mod span;
 mod stamp;
 mod time_index;
 
@@ -59,4 +62,6 @@ pub use producer_state::{ActiveProducer, ProducerCheck, StoredBatch, UnfinishedR
 pub use read::{Fetched, TimestampAndOffset};
 pub use recovery::Recovery;
 pub use settings::LogSettings;
+pub use slice::LogSlice;
 pub use space::Space;
+pub use span::NotAtHand;

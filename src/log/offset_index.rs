@@ -46,6 +46,14 @@ impl OffsetIndex {
         Ok(found.map(|it| self.entry(it)))
     }
 
+    /// The last batch that has an entry and begins at or before `position`. The batch itself tells whether that is true.
+    pub(super) fn lookup_position(&self, position: u64) -> io::Result<Option<OffsetPosition>> {
+        let begins_before =
+            |it: &[u8; ENTRY_BYTES]| u64::try_from(decode(*it).1).is_ok_and(|it| it <= position);
+        let found = self.entries.find_last(begins_before)?;
+        Ok(found.map(|it| self.entry(it)))
+    }
+
     /// The last batch that has an entry.
     pub(super) fn last(&self) -> io::Result<Option<OffsetPosition>> {
         Ok(self.entries.last()?.map(|it| self.entry(it)))

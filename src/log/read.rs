@@ -8,6 +8,7 @@ use super::{
     Log, LogError,
     cursor::{LOOKUP_WINDOW_BYTES, Located, is_possible},
     segment::Segment,
+    span::{Span, belies},
     time_index::TimestampOffset,
 };
 use crate::{
@@ -44,29 +45,14 @@ impl Log {
         max_bytes: usize,
         at_least_one: bool,
     ) -> Result<Fetched, LogError> {
-        let log_end = self.log_end_offset();
-        let segments = self.segments_from(from);
-        // After the segments are chosen: retention may have taken the one that was asked for.
-        if from < self.log_start_offset() || from > log_end {
-            return Err(self.out_of_range(from));
+        match self.span(from, ceiling, max_bytes, at_least_one)? {
+            Some(span) => self.told(read_span(&span, from, ceiling.min(self.log_end_offset()))),
+            None => Ok(Fetched { records: Bytes::new(), next_offset: from }),
         }
-        let nothing = Fetched { records: Bytes::new(), next_offset: from };
-        let ceiling = ceiling.min(log_end);
-        if from >= ceiling {
-            return Ok(nothing);
-        }
-        for (at, segment) in segments.iter().enumerate() {
-            let end = segments.get(at + 1).map_or(log_end, |it| it.base_offset);
-            if let Some(first) = self.told(locate_below(segment, from, end))? {
-                let read = read_from(segment, &first, from, ceiling, max_bytes, at_least_one);
-                return self.told(read).map(|it| it.unwrap_or(nothing));
-            }
-        }
-        Ok(nothing)
     }
 
     /// Tells of damage that a reader met, now and then: it meets it again with each request.
-    fn told<T>(&self, read: Result<T, LogError>) -> Result<T, LogError> {
+    pub(super) fn told<T>(&self, read: Result<T, LogError>) -> Result<T, LogError> {
         read.map_err(|error| self.health.failed(error)).inspect_err(|error| {
             if let LogError::CorruptBatch { offset, segment } = error
                 && self.damage.is_due(now())
@@ -164,13 +150,6 @@ impl Log {
         if walked.is_ok() { largest } else { Some(header.max_timestamp) }
     }
 
-    /// The segment that may hold `offset`, and those after it.
-    fn segments_from(&self, offset: Offset) -> Vec<Arc<Segment>> {
-        let segments = self.segments.load();
-        let after = segments.partition_point(|it| it.base_offset <= offset);
-        segments.get(after.saturating_sub(1)..).unwrap_or_default().to_vec()
-    }
-
     fn find_in(
         &self,
         segment: &Segment,
@@ -221,20 +200,6 @@ impl Log {
     }
 }
 
-/// The first batch that ends at or after `from`, in a segment whose batches all end below `end`.
-///
-/// # Errors
-///
-/// [`LogError::CorruptBatch`] also where the batch would end beyond: nothing of it is delivered, but nobody waits for
-/// it to be committed either.
-fn locate_below(segment: &Segment, from: Offset, end: Offset) -> Result<Option<Located>, LogError> {
-    let found = segment.locate(from)?;
-    if found.as_ref().is_some_and(|it| it.header.last_offset() >= end) {
-        return Err(LogError::CorruptBatch { offset: from, segment: segment.log.path() });
-    }
-    Ok(found)
-}
-
 /// Where to begin the search for a time: at the batch of a confirmed entry of the time index, or at the start.
 fn position_before(segment: &Segment, target: TimestampMs) -> Result<u64, LogError> {
     let found = segment
@@ -262,31 +227,20 @@ fn timestamp_of(header: &BatchHeader, timestamp_delta: i64) -> TimestampMs {
     }
 }
 
-/// Reads from a batch on; `None` if not even that one may be returned.
-fn read_from(
-    segment: &Segment,
-    first: &Located,
-    from: Offset,
-    ceiling: Offset,
-    max_bytes: usize,
-    at_least_one: bool,
-) -> Result<Option<Fetched>, LogError> {
-    let first_bytes = first.header.size_bytes();
-    if first.header.last_offset() >= ceiling || (first_bytes > max_bytes && !at_least_one) {
-        return Ok(None);
-    }
-    let limit = first_bytes.max(max_bytes);
-    let available = usize::try_from(segment.size() - first.position).unwrap_or(usize::MAX);
+/// Reads what lies there, less what turns out to be damaged.
+fn read_span(span: &Span, from: Offset, ceiling: Offset) -> Result<Fetched, LogError> {
+    let (segment, position) = (&span.segment, span.first.position);
+    let available = usize::try_from(segment.size() - position).unwrap_or(usize::MAX);
     // With the header behind: it tells whether the last batch is what it says.
-    let mut bytes = vec![0; limit.saturating_add(HEADER_BYTES).min(available)];
+    let mut bytes = vec![0; span.bytes().saturating_add(HEADER_BYTES).min(available)];
     let path = segment.log.path();
-    let read = segment.log.get().and_then(|it| it.read_exact_at(&mut bytes, first.position));
+    let read = segment.log.get().and_then(|it| it.read_exact_at(&mut bytes, position));
     read.map_err(LogError::storage("read", &path))?;
-    let whole = whole_batches(&bytes, limit, &first.header, from, ceiling);
+    let whole = whole_batches(&bytes, span.bytes(), &span.first.header, from, ceiling);
     let (whole, next_offset) =
         whole.ok_or(LogError::CorruptBatch { offset: from, segment: path })?;
     bytes.truncate(whole);
-    Ok(Some(Fetched { records: bytes.into(), next_offset }))
+    Ok(Fetched { records: bytes.into(), next_offset })
 }
 
 /// How many bytes are whole batches below the ceiling, and the offset after them. A batch whose offsets its successor
@@ -303,8 +257,11 @@ fn whole_batches(
     let (mut whole, mut next_offset) = (first.size_bytes(), first.last_offset() + 1);
     while let Some(next) = bytes.get(whole..).and_then(|it| BatchHeader::parse(it).ok()) {
         if next.base_offset < next_offset {
-            let is_last_wrong = last.base_offset > expected || next.base_offset > last.base_offset;
-            return if is_last_wrong { before } else { Some((whole, next_offset)) };
+            return if belies(&next, &last, expected) {
+                before
+            } else {
+                Some((whole, next_offset))
+            };
         }
         let end = whole + next.size_bytes();
         let fits = is_possible(&next, next_offset) && end <= limit.min(bytes.len());

@@ -33,6 +33,7 @@ mod producers;
 mod recovery;
 mod retention;
 mod routes;
+mod slices;
 
 pub(super) const NOW: TimestampMs = TimestampMs(1_700_000_000_000);
 

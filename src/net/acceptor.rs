@@ -17,7 +17,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, error, warn};
 
-use super::{BoundListener, Server, Service, connection::Connection, end::End};
+use super::{BoundListener, Server, Service, connection::Connection, end::End, per_ip::Place};
 use crate::{api::Client, telemetry};
 
 impl<S: Service> Server<S> {
@@ -31,11 +31,12 @@ impl<S: Service> Server<S> {
                 Some(ended) = tasks.join_next(), if !tasks.is_empty() => report(ended),
                 (slot, accepted) = self.accept(&listener) => match accepted {
                     Ok((stream, peer)) => {
+                        let Some(place) = self.place(peer.ip()) else { continue };
                         let client = self.client(&listener, peer);
                         let (server, stop) = (Arc::clone(&self), stop.clone());
-                        tasks.spawn(server.connected(stream, client, stop, slot));
+                        tasks.spawn(server.connected(stream, client, stop, (slot, place)));
                     }
-                    Err(error) => pause_after(&listener, &error).await,
+                    Err(error) => self.pause_after(&listener, &error).await,
                 },
             }
         }
@@ -51,8 +52,24 @@ impl<S: Service> Server<S> {
         listener: &BoundListener,
     ) -> (OwnedSemaphorePermit, io::Result<(TcpStream, SocketAddr)>) {
         let slots = Arc::clone(&self.connections);
+        if slots.available_permits() == 0 && self.paces.full.is_due(telemetry::now()) {
+            let connections = self.limits.connections_max;
+            warn!(connections, "all connections are taken: more wait until others end");
+        }
         let slot = slots.acquire_owned().await.expect("the slots are never closed");
         (slot, listener.accept().await)
+    }
+
+    /// A place among the connections of an address.
+    fn place(&self, host: IpAddr) -> Option<Place> {
+        let place = self.per_ip.enter(host);
+        if place.is_none() {
+            self.metrics.refused.inc();
+            if self.paces.per_ip.is_due(telemetry::now()) {
+                warn!(%host, "refused a connection, and perhaps more: its address has max.connections.per.ip");
+            }
+        }
+        place
     }
 
     fn client(&self, listener: &BoundListener, peer: SocketAddr) -> Client {
@@ -69,7 +86,7 @@ impl<S: Service> Server<S> {
         mut stream: TcpStream,
         client: Client,
         stop: CancellationToken,
-        _slot: OwnedSemaphorePermit,
+        _taken: (OwnedSemaphorePermit, Place),
     ) {
         self.metrics.accepted.inc();
         let _open = Open::count(&self.metrics.connections);
@@ -91,11 +108,25 @@ impl<S> Server<S> {
     fn tell(&self, host: IpAddr, end: &End) {
         match end {
             bug if bug.is_bug() => error!(%host, "closed a connection because of a bug: {bug}"),
-            End::Lagging if self.lagging.is_due(telemetry::now()) => {
+            End::Unreadable(_) if self.paces.unreadable.is_due(telemetry::now()) => {
+                error!(%host, "closed a connection in the middle of an answer: {end}");
+            }
+            End::Lagging if self.paces.lagging.is_due(telemetry::now()) => {
                 warn!(%host, "closed a connection, and perhaps more like it: {end}");
             }
             end => debug!(%host, "closed a connection: {end}"),
         }
+    }
+}
+
+impl<S> Server<S> {
+    /// The system is out of descriptors or memory, or a client left before it was accepted; trying again at once would
+    /// spin.
+    async fn pause_after(&self, listener: &BoundListener, error: &io::Error) {
+        if self.paces.accept.is_due(telemetry::now()) {
+            warn!(listener = listener.name(), "could not accept a connection: {error}");
+        }
+        sleep(Duration::from_millis(100)).await;
     }
 }
 
@@ -113,12 +144,6 @@ impl Drop for Open {
     fn drop(&mut self) {
         self.0.dec();
     }
-}
-
-/// The system is out of descriptors or memory, or a client left before it was accepted; trying again at once would spin.
-async fn pause_after(listener: &BoundListener, error: &io::Error) {
-    warn!(listener = listener.name(), "accept a connection: {error}");
-    sleep(Duration::from_millis(100)).await;
 }
 
 /// No task ends unseen.

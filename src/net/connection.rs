@@ -7,23 +7,24 @@
 //!
 //! All answers under way are driven at once; they are written one after the other.
 
-use std::{
-    io,
-    sync::atomic::{AtomicUsize, Ordering},
-    time::Duration,
-};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use bytes::{Buf, Bytes};
 use futures_util::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesOrdered};
 use tokio::{
-    io::{AsyncRead, AsyncWrite, AsyncWriteExt},
+    io::{AsyncRead, AsyncWriteExt},
     sync::{mpsc, oneshot},
-    time::{sleep, timeout},
+    time::sleep,
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{Server, Service, end::End, frames::Frames, limits::PIPELINE_MAX};
-use crate::api::{Answer, Client, Outcome};
+use super::{
+    Server, Service,
+    end::End,
+    frames::Frames,
+    limits::PIPELINE_MAX,
+    sending::{Sending, Sink},
+};
+use crate::api::{Answer, Client, Outcome, Part};
 
 /// An answer on its way.
 struct Queued {
@@ -50,7 +51,7 @@ impl<'a, S: Service> Connection<'a, S> {
     pub(super) async fn run(
         &self,
         reader: impl AsyncRead + Unpin,
-        writer: impl AsyncWrite + Unpin,
+        writer: impl Sink,
     ) -> Result<(), End> {
         let (queue, queued) = mpsc::channel(PIPELINE_MAX);
         let frames = Frames::new(reader, &self.server.budget, &self.server.limits);
@@ -108,7 +109,7 @@ impl<'a, S: Service> Connection<'a, S> {
     async fn write_answers(
         &self,
         mut queue: mpsc::Receiver<Queued>,
-        mut writer: impl AsyncWrite + Unpin,
+        mut writer: impl Sink,
     ) -> Result<(), End> {
         let mut under_way = FuturesOrdered::new();
         let mut open = true;
@@ -130,33 +131,20 @@ impl<'a, S: Service> Connection<'a, S> {
         writer.shutdown().await.map_err(End::Io)
     }
 
-    async fn write(
-        &self,
-        writer: &mut (impl AsyncWrite + Unpin),
-        answer: Answer,
-    ) -> Result<(), End> {
+    async fn write(&self, writer: &mut impl Sink, answer: Answer) -> Result<(), End> {
+        let mut sending = Sending { writer, stall: self.server.limits.write_stall };
+        let count = |bytes: usize| self.server.metrics.response_bytes.inc_by(bytes as u64);
         match answer {
             Answer::Frame(frame) => {
-                self.server.metrics.response_bytes.inc_by(frame.len() as u64);
-                write_all(writer, frame, self.server.limits.write_stall).await
+                count(frame.len());
+                sending.write(frame, false).await
+            }
+            Answer::Parts(parts) => {
+                count(parts.iter().map(Part::len).sum());
+                sending.send(parts).await
             }
             Answer::NoResponse => Ok(()),
             Answer::Close(reason) => Err(End::Closed(reason)),
         }
     }
-}
-
-/// Writes as long as the client keeps taking something.
-async fn write_all(
-    writer: &mut (impl AsyncWrite + Unpin),
-    mut frame: Bytes,
-    stall: Duration,
-) -> Result<(), End> {
-    while frame.has_remaining() {
-        let written = timeout(stall, writer.write_buf(&mut frame)).await;
-        if written.map_err(|_| End::Stalled("an answer was not taken"))?? == 0 {
-            return Err(End::Io(io::ErrorKind::WriteZero.into()));
-        }
-    }
-    Ok(())
 }

@@ -17,6 +17,9 @@ pub(super) enum End {
     Stopped,
     #[error(transparent)]
     Io(#[from] io::Error),
+    /// Records that were announced in an answer: it cannot be ended otherwise.
+    #[error("read records: {0}")]
+    Unreadable(io::Error),
     #[error(transparent)]
     Frame(#[from] DecodeError),
     #[error(transparent)]
@@ -31,6 +34,7 @@ impl End {
             Self::Stalled(_) | Self::Lagging => "stalled",
             Self::Stopped => "stopped",
             Self::Io(_) => "io",
+            Self::Unreadable(_) => "unreadable",
             Self::Frame(_) => "frame",
             Self::Closed(reason) => reason.name(),
         }

@@ -16,8 +16,9 @@ use super::{
 };
 use crate::wire::frame::{self, LENGTH_BYTES};
 
-/// Saves a system call for each small request.
-const BUFFER_BYTES: usize = 8 * 1024;
+/// Saves a system call for each small request. What an idle connection takes is this and little more; of a large request
+/// no more than this is copied.
+const BUFFER_BYTES: usize = 1024;
 
 /// The reading half of a connection.
 pub(super) struct Frames<'a, R> {

@@ -1,6 +1,6 @@
 //! What a connection may take: bytes, time, company.
 
-use std::time::Duration;
+use std::{net::IpAddr, time::Duration};
 
 use tokio::sync::Semaphore;
 
@@ -18,6 +18,10 @@ pub struct Limits {
     pub inflight_max_bytes: usize,
     /// Connections at the same time; more wait in the listeners' backlogs.
     pub connections_max: usize,
+    /// Connections of one address at the same time; more are closed.
+    pub connections_per_ip_max: usize,
+    /// The same, of addresses that have a limit of their own.
+    pub connections_per_ip_overrides: Vec<(IpAddr, usize)>,
     /// How long a connection may be silent while it waits for no answer.
     pub idle: Duration,
     /// How long the body of a frame may take to arrive. Clients give up on a request after 30 to 60 seconds by
@@ -38,6 +42,8 @@ impl Limits {
             // A request larger than the budget must be able to take all of it.
             inflight_max_bytes: config.request_inflight_max_bytes.clamp(1, PERMITS_MAX),
             connections_max: config.max_connections.clamp(1, Semaphore::MAX_PERMITS),
+            connections_per_ip_max: config.max_connections_per_ip,
+            connections_per_ip_overrides: config.max_connections_per_ip_overrides.clone(),
             idle: Duration::from_millis(config.connections_max_idle_ms),
             body: Duration::from_mins(1),
             lag: Duration::from_secs(1),

@@ -9,6 +9,8 @@ pub(super) struct NetMetrics {
     /// Open now.
     pub(super) connections: Gauge,
     pub(super) accepted: Counter,
+    /// Closed at once, for their address had as many as it may.
+    pub(super) refused: Counter,
     pub(super) closed: Family<[(&'static str, &'static str); 1], Counter>,
     pub(super) request_bytes: Counter,
     pub(super) response_bytes: Counter,
@@ -23,6 +25,8 @@ impl NetMetrics {
             registry.register("klamm_connections", "Open connections", it.connections.clone());
             let help = "Connections accepted";
             registry.register("klamm_connections_accepted", help, it.accepted.clone());
+            let help = "Connections refused for max.connections.per.ip";
+            registry.register("klamm_connections_refused", help, it.refused.clone());
             let help = "Connections closed, by reason";
             registry.register("klamm_connections_closed", help, it.closed.clone());
             registry.register("klamm_request_bytes", "Bytes of requests", it.request_bytes.clone());

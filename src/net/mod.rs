@@ -11,7 +11,9 @@ mod frames;
 mod limits;
 mod listener;
 mod metrics;
+mod per_ip;
 mod progress;
+mod sending;
 mod server;
 mod service;
 

@@ -4,7 +4,7 @@ use std::sync::{Arc, atomic::AtomicU64};
 
 use tokio::sync::Semaphore;
 
-use super::{Limits, Service, budget::Budget, metrics::NetMetrics};
+use super::{Limits, Service, budget::Budget, metrics::NetMetrics, per_ip::PerIp};
 use crate::{
     api::{Requests, Rooms},
     base::Pace,
@@ -19,9 +19,24 @@ pub struct Server<S> {
     pub(super) metrics: NetMetrics,
     /// Room for connections.
     pub(super) connections: Arc<Semaphore>,
-    /// How often it is told that connections were closed for the sake of others.
-    pub(super) lagging: Pace,
+    pub(super) per_ip: Arc<PerIp>,
+    pub(super) paces: Paces,
     pub(super) next_connection_id: AtomicU64,
+}
+
+/// How often lines are told whose cause would repeat with every connection.
+#[derive(Default)]
+pub(super) struct Paces {
+    /// Connections cannot be accepted.
+    pub(super) accept: Pace,
+    /// All connections are taken, and more wait.
+    pub(super) full: Pace,
+    /// An address has all connections that it may.
+    pub(super) per_ip: Pace,
+    /// Connections were closed for the sake of others.
+    pub(super) lagging: Pace,
+    /// Records could not be read.
+    pub(super) unreadable: Pace,
 }
 
 impl Server<Requests> {
@@ -40,9 +55,10 @@ impl<S: Service> Server<S> {
             service,
             budget: Budget::new(&limits, metrics.inflight_bytes.clone()),
             connections: Arc::new(Semaphore::new(limits.connections_max)),
+            per_ip: PerIp::new(limits.connections_per_ip_max, &limits.connections_per_ip_overrides),
             limits,
             metrics,
-            lagging: Pace::default(),
+            paces: Paces::default(),
             next_connection_id: AtomicU64::new(0),
         })
     }

@@ -478,6 +478,29 @@ async fn a_connection_too_many_waits_until_another_ends() {
 }
 
 #[tokio::test]
+async fn a_connection_too_many_of_one_address_is_closed_at_once() {
+    let node = Node::with(|it| it.connections_per_ip_max = 2).await;
+    let mut kept = [node.connect().await, node.connect().await];
+    for peer in &mut kept {
+        peer.send(b"echo").await;
+        peer.assert_answer(b"echo").await;
+    }
+    node.connect().await.assert_closed().await;
+    assert!(node.metrics.encode().contains("klamm_connections_refused_total 1"));
+    let [first, _second] = kept;
+    drop(first);
+    let served_again = async {
+        loop {
+            let mut peer = node.connect().await;
+            if peer.0.write_all(&framed(b"echo")).await.is_ok() && peer.receive().await.is_some() {
+                return;
+            }
+        }
+    };
+    timeout(HANG, served_again).await.unwrap();
+}
+
+#[tokio::test]
 async fn a_stop_lets_running_requests_finish_and_closes_the_rest() {
     let node = Node::start().await;
     let mut idle = node.connect().await;

@@ -2,13 +2,12 @@
 
 use std::{sync::Arc, time::Duration};
 
-use bytes::Bytes;
 use tokio::time::Instant;
 
-use super::{Partition, ReadShare, ReplicaError, ReplicaManager, purgatory::DelayedFetch};
+use super::{Partition, Records, ReplicaError, ReplicaManager, purgatory::DelayedFetch};
 use crate::{
     base::{LeaderEpoch, Offset, TopicPartition},
-    log::LogError,
+    log::{LogError, LogSlice, NotAtHand},
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,8 +42,6 @@ pub struct FetchParams {
 pub struct FetchedPartition {
     pub topic_partition: TopicPartition,
     pub result: Result<FetchedData, ReplicaError>,
-    /// Of all partitions together, to be held as long as their records or a copy of them are.
-    pub share: Arc<ReadShare>,
 }
 
 pub struct FetchedData {
@@ -52,11 +49,33 @@ pub struct FetchedData {
     pub high_watermark: Offset,
     pub last_stable_offset: Offset,
     pub log_start_offset: Offset,
-    /// Where the epoch that the reader named last ended, if it has read beyond that; `records` are then empty.
+    /// Where the epoch that the reader named last ended, if it has read beyond that; there are no `records` then.
     pub diverging_epoch: Option<(LeaderEpoch, Offset)>,
-    /// Whole batches as stored; empty when there is nothing new.
-    pub records: Bytes,
+    /// Whole batches as stored.
+    pub records: Option<Records>,
 }
+
+impl FetchedData {
+    /// Bytes of records.
+    pub fn bytes(&self) -> usize {
+        self.records.as_ref().map_or(0, |it| it.slice.len())
+    }
+}
+
+/// A partition as it stands when it is read.
+struct View {
+    partition: Arc<Partition>,
+    fetch_offset: Offset,
+    max_bytes: usize,
+    high_watermark: Offset,
+    last_stable_offset: Offset,
+    /// What is read ends below.
+    ceiling: Offset,
+    diverging_epoch: Option<(LeaderEpoch, Offset)>,
+}
+
+/// What lies in the logs for each view.
+type Found = Vec<Result<Option<Records>, ReplicaError>>;
 
 impl ReplicaManager {
     /// Reads, and waits in the purgatory up to `max_wait` while less than `min_bytes` are there and no partition has an error.
@@ -66,72 +85,41 @@ impl ReplicaManager {
         let mut round = self.read(&params).await;
         while !round.is_enough(&params) && Instant::now() < deadline {
             let delayed = DelayedFetch::new(params.min_bytes);
-            let _registered = self.delay(&params, &delayed);
-            // Read again: what came before the registration wakes nobody.
-            round = self.read(&params).await;
-            if round.is_enough(&params) {
-                break;
+            let _registered = round.delay(&delayed);
+            // What came before the registration wakes nobody.
+            if round.is_over() {
+                round = self.read(&params).await;
+                if round.is_enough(&params) {
+                    break;
+                }
             }
             delayed.add(round.bytes);
-            if tokio::time::timeout_at(deadline, delayed.completed()).await.is_ok() {
-                round = self.read(&params).await;
-            } else {
+            if tokio::time::timeout_at(deadline, delayed.completed()).await.is_err() {
                 break;
             }
+            round = self.read(&params).await;
         }
         round.answers
     }
 
-    fn delay(&self, params: &FetchParams, delayed: &Arc<DelayedFetch>) -> Vec<Registered> {
-        let partitions = params.partitions.iter().filter_map(|it| self.find(&it.topic_partition));
-        partitions
-            .map(|it| Registered { key: it.purgatory.delay(delayed), partition: it })
-            .collect()
-    }
-
-    /// Reads every partition once. Disk is read off the runtime's workers; where there is nothing to read, nothing is.
+    /// Looks at every partition once. What one must wait for the disk to find is looked for off the runtime's workers.
     async fn read(self: &Arc<Self>, params: &Arc<FetchParams>) -> Round {
-        let has_news = |it: &FetchPartition| {
-            self.find(&it.topic_partition).is_some_and(|at| at.high_watermark() > it.fetch_offset)
-        };
-        if !params.partitions.iter().any(has_news) {
-            return self.read_now(params, self.read_budget.take(0));
+        let views = params.partitions.iter().map(|it| self.view(params.isolation, it)).collect();
+        if let Ok(found) = self.at_hand(&views, params.max_bytes) {
+            return Round::new(params, views, found);
         }
-        let wanted =
-            params.partitions.iter().fold(0, |sum: usize, it| sum.saturating_add(it.max_bytes));
-        let share = self.read_budget.take(wanted.min(params.max_bytes));
-        let (replicas, params) = (Arc::clone(self), Arc::clone(params));
-        match tokio::task::spawn_blocking(move || replicas.read_now(&params, share)).await {
-            Ok(round) => round,
+        let (replicas, max_bytes) = (Arc::clone(self), params.max_bytes);
+        let searched = tokio::task::spawn_blocking(move || {
+            let found = replicas.on_disk(&views, max_bytes);
+            (views, found)
+        });
+        match searched.await {
+            Ok((views, found)) => Round::new(params, views, found),
             Err(panicked) => std::panic::resume_unwind(panicked.into_panic()),
         }
     }
 
-    fn read_now(&self, params: &FetchParams, mut share: ReadShare) -> Round {
-        let max_bytes = params.max_bytes.min(share.bytes());
-        let mut results = Vec::with_capacity(params.partitions.len());
-        let mut bytes = 0;
-        for asked in &params.partitions {
-            let max_bytes = asked.max_bytes.min(max_bytes.saturating_sub(bytes));
-            let result = self.read_partition(params.isolation, asked, max_bytes, bytes == 0);
-            bytes += result.as_ref().map_or(0, |it| it.records.len());
-            results.push((asked, result));
-        }
-        share.shrink(bytes);
-        let (share, mut round) = (Arc::new(share), Round::default());
-        for (asked, result) in results {
-            round.push(asked, result, &share);
-        }
-        round
-    }
-
-    fn read_partition(
-        &self,
-        isolation: Isolation,
-        asked: &FetchPartition,
-        max_bytes: usize,
-        at_least_one: bool,
-    ) -> Result<FetchedData, ReplicaError> {
+    fn view(&self, isolation: Isolation, asked: &FetchPartition) -> Result<View, ReplicaError> {
         let partition = self.leader(&asked.topic_partition, asked.current_leader_epoch)?;
         // In this order: what is stable is below what is committed.
         let last_stable_offset = partition.last_stable_offset();
@@ -140,23 +128,58 @@ impl ReplicaManager {
             Isolation::ReadUncommitted => high_watermark,
             Isolation::ReadCommitted => last_stable_offset,
         };
-        let log = Arc::clone(partition.log());
         let diverging_epoch = diverging(&partition, asked)?;
-        let records = match diverging_epoch {
-            Some(_) => Bytes::new(),
-            None => log.read(asked.fetch_offset, ceiling, max_bytes, at_least_one)?.records,
-        };
-        let log_start_offset = log.log_start_offset();
-        Ok(FetchedData {
+        if diverging_epoch.is_none() {
+            partition.log().check_offset(asked.fetch_offset)?;
+        }
+        Ok(View {
+            diverging_epoch,
             partition,
+            fetch_offset: asked.fetch_offset,
+            max_bytes: asked.max_bytes,
             high_watermark,
             last_stable_offset,
-            log_start_offset,
-            diverging_epoch,
-            records,
+            ceiling,
         })
     }
+
+    /// What readers find that follow their logs.
+    fn at_hand(&self, views: &Views, max_bytes: usize) -> Result<Found, NotAtHand> {
+        let found = self.gather(views, max_bytes, |view, max_bytes, _| {
+            view.partition.log().slice_at_hand(view.fetch_offset, view.ceiling, max_bytes)
+        });
+        found.into_iter().map(|it| it.map(Ok)).collect()
+    }
+
+    fn on_disk(&self, views: &Views, max_bytes: usize) -> Found {
+        let found = self.gather(views, max_bytes, |view, max_bytes, is_first| {
+            view.partition.log().slice(view.fetch_offset, view.ceiling, max_bytes, is_first)
+        });
+        found.into_iter().map(|it| it.map_err(ReplicaError::from)).collect()
+    }
+
+    /// Slices in the order of the request, all together within its bytes; the first may be larger.
+    fn gather<E>(
+        &self,
+        views: &Views,
+        max_bytes: usize,
+        locate: impl Fn(&View, usize, bool) -> Result<Option<LogSlice>, E>,
+    ) -> Vec<Result<Option<Records>, E>> {
+        let mut bytes = 0;
+        let mut hold = |view: &View| {
+            let max_bytes = view.max_bytes.min(max_bytes.saturating_sub(bytes));
+            let slice = locate(view, max_bytes, bytes == 0)?;
+            let records = slice.and_then(|it| self.held_open.hold(it, bytes == 0));
+            bytes += records.as_ref().map_or(0, |it| it.slice.len());
+            Ok(records)
+        };
+        let readable = |it: &View| it.diverging_epoch.is_none();
+        let views = views.iter().map(|it| it.as_ref().ok().filter(|it| readable(it)));
+        views.map(|it| it.map_or(Ok(None), &mut hold)).collect()
+    }
 }
+
+type Views = Vec<Result<View, ReplicaError>>;
 
 /// As Kafka's `Partition.readRecords`.
 fn diverging(
@@ -175,6 +198,19 @@ fn diverging(
     Ok((epoch < last_fetched || end < asked.fetch_offset).then_some((epoch, end)))
 }
 
+impl View {
+    fn with(self, records: Option<Records>) -> FetchedData {
+        FetchedData {
+            log_start_offset: self.partition.log().log_start_offset(),
+            partition: self.partition,
+            high_watermark: self.high_watermark,
+            last_stable_offset: self.last_stable_offset,
+            diverging_epoch: self.diverging_epoch,
+            records,
+        }
+    }
+}
+
 /// What one pass over the partitions gave.
 #[derive(Default)]
 struct Round {
@@ -185,21 +221,41 @@ struct Round {
 }
 
 impl Round {
-    fn push(
-        &mut self,
-        asked: &FetchPartition,
-        result: Result<FetchedData, ReplicaError>,
-        share: &Arc<ReadShare>,
-    ) {
-        match &result {
-            Ok(data) => {
-                self.bytes += data.records.len();
-                self.is_urgent |= data.diverging_epoch.is_some();
+    fn new(params: &FetchParams, views: Views, found: Found) -> Self {
+        let mut round = Self::default();
+        for ((asked, view), records) in params.partitions.iter().zip(views).zip(found) {
+            let result = view.and_then(|view| Ok(view.with(records?)));
+            match &result {
+                Ok(data) => {
+                    round.bytes += data.bytes();
+                    round.is_urgent |= data.diverging_epoch.is_some();
+                }
+                Err(_) => round.is_urgent = true,
             }
-            Err(_) => self.is_urgent = true,
+            let topic_partition = asked.topic_partition.clone();
+            round.answers.push(FetchedPartition { topic_partition, result });
         }
-        let topic_partition = asked.topic_partition.clone();
-        self.answers.push(FetchedPartition { topic_partition, result, share: Arc::clone(share) });
+        round
+    }
+
+    /// Takes a place in the purgatory of each partition.
+    fn delay(&self, delayed: &Arc<DelayedFetch>) -> Vec<Registered> {
+        let register = |it: &FetchedData| {
+            let key = it.partition.purgatory.delay(delayed);
+            Registered { key, partition: Arc::clone(&it.partition) }
+        };
+        self.data().map(register).collect()
+    }
+
+    /// Whether a partition is not any more as it was found.
+    fn is_over(&self) -> bool {
+        self.data().any(|it| {
+            it.partition.high_watermark() > it.high_watermark || !it.partition.is_leader()
+        })
+    }
+
+    fn data(&self) -> impl Iterator<Item = &FetchedData> {
+        self.answers.iter().filter_map(|it| it.result.as_ref().ok())
     }
 
     fn is_enough(&self, params: &FetchParams) -> bool {

@@ -13,9 +13,9 @@ use super::{
     Partition, ReplicaError,
     cleaning::Cleaning,
     dirs,
+    held_open::HeldOpen,
     hosted::{Hosted, Wanted, cause},
     metrics,
-    read_budget::ReadBudget,
 };
 use crate::{
     base::{LeaderEpoch, TopicId, TopicName, TopicPartition},
@@ -42,7 +42,7 @@ pub struct ReplicaManager {
     /// Held by whoever changes the set of partitions.
     changing: Mutex<()>,
     count: Gauge<i64, AtomicI64>,
-    pub(super) read_budget: ReadBudget,
+    pub(super) held_open: HeldOpen,
     pub(super) cleaning: Cleaning,
 }
 
@@ -78,7 +78,7 @@ impl ReplicaManager {
             image: ArcSwap::default(),
             changing: Mutex::new(()),
             count,
-            read_budget: ReadBudget::default(),
+            held_open: HeldOpen::default(),
             cleaning: Cleaning::new(&config.log.cleaner, registry),
         });
         metrics::register(registry, &manager);

@@ -11,6 +11,7 @@ mod dirs;
 mod error;
 mod fetch;
 mod group_commit;
+mod held_open;
 mod hosted;
 mod in_parallel;
 mod isr;
@@ -19,7 +20,6 @@ mod metrics;
 mod opening;
 mod partition;
 mod purgatory;
-mod read_budget;
 
 #[cfg(test)]
 mod tests;
@@ -28,6 +28,6 @@ pub use delete_records::DeleteUpTo;
 pub use describe_dirs::DescribedDir;
 pub use error::ReplicaError;
 pub use fetch::{FetchParams, FetchPartition, FetchedData, FetchedPartition, Isolation};
+pub use held_open::Records;
 pub use manager::ReplicaManager;
 pub use partition::{Acks, Partition};
-pub use read_budget::ReadShare;

@@ -10,8 +10,8 @@ use super::DecodeError;
 /// Bytes of the length before a frame.
 pub const LENGTH_BYTES: usize = 4;
 
-/// Room made for the first bytes of a frame, and the least made at a time.
-const STEP_BYTES: usize = 8 * 1024;
+/// Room made for the first bytes of a frame, and the least made at a time: producers' batches are as large by default.
+const STEP_BYTES: usize = 16 * 1024;
 
 /// The length of a frame, at most `max`.
 ///
@@ -50,7 +50,7 @@ pub fn step(arrived: usize, length: usize) -> usize {
 /// A response that the crate cannot put into the request's version: a field that the version lacks was set.
 #[derive(Debug, thiserror::Error)]
 #[error("encode a response: {0}")]
-pub struct EncodeError(String);
+pub struct EncodeError(pub(super) String);
 
 /// A whole frame in one buffer: length, header and body.
 ///

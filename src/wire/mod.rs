@@ -4,6 +4,7 @@
 //! runs, and record batches are walked and decompressed by bounded code of our own.
 
 mod error;
+pub mod fetch_response;
 pub mod frame;
 pub mod guard;
 pub mod header;

@@ -21,22 +21,24 @@ use crate::{
     api::Context,
     base::{BrokerId, ErrorCode},
     metadata::MetadataImage,
-    replica::{FetchedData, Isolation},
+    replica::{FetchedData, Isolation, Records},
+    wire::fetch_response::STAND_IN,
 };
 
 /// From this version on, an answer tells who leads where this node does not (KIP-951).
 const LEADERS_SINCE: i16 = 16;
 
-/// One partition's answer.
+/// One partition's answer, with a stand-in for its records, which go to `records`.
 pub(super) fn partition(
     target: &Target,
     result: Result<FetchedPartition, ErrorCode>,
     isolation: Isolation,
+    records: &mut Vec<Records>,
 ) -> PartitionData {
     let read = result.and_then(|it| it.result.map_err(ErrorCode::from));
     let read = read.and_then(|it| check_id(target, it));
     match read {
-        Ok(read) => data(target.partition, read, isolation),
+        Ok(read) => data(target.partition, read, isolation, records),
         Err(error) => PartitionData::default()
             .with_partition_index(target.partition)
             .with_error_code(error.code())
@@ -54,7 +56,12 @@ fn check_id(target: &Target, read: FetchedData) -> Result<FetchedData, ErrorCode
     }
 }
 
-fn data(partition: i32, read: FetchedData, isolation: Isolation) -> PartitionData {
+fn data(
+    partition: i32,
+    read: FetchedData,
+    isolation: Isolation,
+    records: &mut Vec<Records>,
+) -> PartitionData {
     let aborted = match isolation {
         Isolation::ReadUncommitted => None,
         Isolation::ReadCommitted => Some(Vec::new()),
@@ -63,7 +70,9 @@ fn data(partition: i32, read: FetchedData, isolation: Isolation) -> PartitionDat
         // Only asked for from version 12 on, which has the field.
         EpochEndOffset::default().with_epoch(epoch.0).with_end_offset(end.0)
     });
-    read.partition.fetched(read.records.len());
+    read.partition.fetched(read.bytes());
+    let stand_in = if read.records.is_some() { STAND_IN } else { Bytes::new() };
+    records.extend(read.records);
     PartitionData::default()
         .with_partition_index(partition)
         .with_high_watermark(read.high_watermark.0)
@@ -71,7 +80,7 @@ fn data(partition: i32, read: FetchedData, isolation: Isolation) -> PartitionDat
         .with_log_start_offset(read.log_start_offset.0)
         .with_diverging_epoch(diverging)
         .with_aborted_transactions(aborted)
-        .with_records(Some(read.records))
+        .with_records(Some(stand_in))
 }
 
 /// The whole answer; neighbours of one topic share its entry.

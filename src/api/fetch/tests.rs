@@ -27,7 +27,6 @@ fn context(api_version: i16) -> Context {
         client_host: IpAddr::from([127, 0, 0, 1]),
         connection_id: 1,
         listener: "PLAINTEXT".into(),
-        held: crate::api::context::Held::default(),
     }
 }
 
@@ -59,7 +58,7 @@ fn answers(version: i16) -> Vec<(Target, PartitionData)> {
         .with_log_start_offset(2)
         .with_records(Some(Bytes::from_static(b"records")));
     let failed = |partition, error| {
-        answer::partition(&target(partition), Err(error), Isolation::ReadCommitted)
+        answer::partition(&target(partition), Err(error), Isolation::ReadCommitted, &mut Vec::new())
     };
     vec![
         (target(0), good),

@@ -2,6 +2,7 @@
 
 use std::{
     io::{self, IoSlice},
+    os::fd::BorrowedFd,
     path::Path,
     sync::{
         Arc,
@@ -109,5 +110,17 @@ impl File for MortalFile {
 
     fn sync(&self) -> io::Result<()> {
         self.life.step()
+    }
+
+    fn send_to(&self, socket: BorrowedFd<'_>, at: u64, max: usize) -> io::Result<usize> {
+        self.file.send_to(socket, at, max)
+    }
+
+    fn read_cached_at(&self, bytes: &mut [u8], at: u64) -> io::Result<bool> {
+        self.file.read_cached_at(bytes, at)
+    }
+
+    fn prefetch(&self, at: u64, len: u64) {
+        self.file.prefetch(at, len);
     }
 }

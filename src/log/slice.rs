@@ -1,0 +1,80 @@
+//! Whole batches by where they lie in their file, to be read later, or sent without being read.
+//!
+//! Rule: a slice costs no memory and does not wait for the disk to be made. It holds its file open, so that neither
+//! retention nor deletion takes away what is on its way to a reader. A file that has become shorter than the slice is an
+//! error, and nothing stands in for what is missing.
+
+use std::{io, os::fd::BorrowedFd, sync::Arc};
+
+use bytes::Bytes;
+
+use super::file::File;
+
+/// What the page cache is asked about at a time: as far apart as the system reads ahead by default.
+const SAMPLE_BYTES: usize = 128 * 1024;
+
+/// How far apart bytes are read to have all between them loaded.
+const TOUCH_BYTES: usize = 16 * 1024;
+
+/// What a reader finds loaded that comes back for more.
+const AHEAD_BYTES: u64 = 4 * 1024 * 1024;
+
+#[derive(Clone, Debug)]
+pub struct LogSlice {
+    file: Arc<dyn File>,
+    position: u64,
+    len: usize,
+}
+
+impl LogSlice {
+    pub(super) fn new(file: Arc<dyn File>, position: u64, len: usize) -> Self {
+        Self { file, position, len }
+    }
+
+    /// Bytes, of which there is at least one batch.
+    #[expect(clippy::len_without_is_empty, reason = "a slice is never empty")]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// All of it, in memory.
+    pub fn read(&self) -> io::Result<Bytes> {
+        let mut bytes = vec![0; self.len];
+        self.read_at(0, &mut bytes)?;
+        Ok(bytes.into())
+    }
+
+    /// Fills `bytes` from `skip` bytes into the slice, which must hold as many.
+    pub fn read_at(&self, skip: usize, bytes: &mut [u8]) -> io::Result<()> {
+        self.file.read_exact_at(bytes, self.position + skip as u64)
+    }
+
+    /// Sends up to `max` bytes from `skip` bytes into the slice by sendfile(2), and tells how many: 0 where the file has
+    /// become shorter. On a socket that does not block it waits for the disk alone: see [`LogSlice::is_cached`].
+    pub fn send_to(&self, socket: BorrowedFd<'_>, skip: usize, max: usize) -> io::Result<usize> {
+        self.file.send_to(socket, self.position + skip as u64, max.min(self.len - skip))
+    }
+
+    /// Whether `len` bytes from `skip` on are in the page cache, as far as samples tell. A wrong yes costs a wait for the
+    /// disk, a wrong no the way to a thread that may wait.
+    pub fn is_cached(&self, skip: usize, len: usize) -> bool {
+        let end = (skip + len).min(self.len);
+        let mut samples = (skip..end).step_by(SAMPLE_BYTES).chain(end.checked_sub(1));
+        samples.all(|it| {
+            let cached = self.file.read_cached_at(&mut [0], self.position + it as u64);
+            cached.unwrap_or(false)
+        })
+    }
+
+    /// Waits until `len` bytes from `skip` on are in the page cache, and asks for what lies behind: who reads what is not
+    /// there most often reads on.
+    pub fn load(&self, skip: usize, len: usize) -> io::Result<()> {
+        let end = (skip + len).min(self.len);
+        self.file.prefetch(self.position + skip as u64, AHEAD_BYTES);
+        let touched = (skip..end).step_by(TOUCH_BYTES).chain(end.checked_sub(1));
+        for skip in touched {
+            self.read_at(skip, &mut [0])?;
+        }
+        Ok(())
+    }
+}
