@@ -9,7 +9,7 @@ use kafka_protocol::messages::{
     delete_groups_response::DeletableGroupResult,
 };
 
-use super::{Context, Rooms, group_text};
+use super::{Context, Rooms, distinct::distinct, group_text};
 use crate::base::ErrorCode;
 
 /// The versions Klamm answers.
@@ -20,8 +20,9 @@ pub async fn handle(
     _context: &Context,
     request: DeleteGroupsRequest,
 ) -> DeleteGroupsResponse {
-    let mut results = Vec::with_capacity(request.groups_names.len());
-    for id in request.groups_names {
+    let names = distinct(request.groups_names, Clone::clone);
+    let mut results = Vec::with_capacity(names.len());
+    for id in names {
         let error = delete(rooms, &id).await.err().unwrap_or(ErrorCode::None);
         let result = DeletableGroupResult::default().with_error_code(error.code());
         results.push(result.with_group_id(id));

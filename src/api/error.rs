@@ -21,7 +21,7 @@ impl From<LogError> for ErrorCode {
             LogError::InvalidProducerEpoch { .. } => Self::InvalidProducerEpoch,
             LogError::RecordListTooLarge { .. } => Self::RecordListTooLarge,
             // As Kafka; consumers raise it to their caller, where a storage error would have them wait for ever.
-            LogError::CorruptBatch { .. } => Self::CorruptMessage,
+            LogError::CorruptBatch { .. } | LogError::Undecodable { .. } => Self::CorruptMessage,
             LogError::Storage { .. } | LogError::Offline(_) | LogError::DirectoryRefused { .. } => {
                 Self::KafkaStorageError
             }
@@ -83,13 +83,15 @@ impl From<ProduceError> for ErrorCode {
     fn from(error: ProduceError) -> Self {
         match error {
             ProduceError::Batch(error) => error.into(),
-            ProduceError::InvalidRequest(_) | ProduceError::Refused { .. } => Self::InvalidRecord,
+            ProduceError::NotOneBatch
+            | ProduceError::InvalidRequest(_)
+            | ProduceError::Refused { .. } => Self::InvalidRecord,
             ProduceError::Transactional => Self::InvalidTxnState,
             // Java splits such a batch and sends its halves.
             ProduceError::TooLarge { .. } | ProduceError::TooManyRecords { .. } => {
                 Self::MessageTooLarge
             }
-            ProduceError::InvalidTimestamp(_) => Self::InvalidTimestamp,
+            ProduceError::InvalidTimestamp { .. } => Self::InvalidTimestamp,
             // Retriable, and nothing was stored: the producer sends the same batch again.
             ProduceError::HookFailed(_) | ProduceError::Unfinished | ProduceError::Busy => {
                 Self::NotEnoughReplicas
@@ -110,9 +112,12 @@ impl From<BatchError> for ErrorCode {
             | BatchError::Compression(CompressionError::Corrupt { .. }) => Self::CorruptMessage,
             // Not CORRUPT_MESSAGE, which producers answer by sending the same again.
             BatchError::Compression(CompressionError::TooLarge(_)) => Self::MessageTooLarge,
-            BatchError::UnsupportedMagic(_) => Self::UnsupportedForMessageFormat,
             BatchError::UnknownCompression(_) => Self::UnsupportedCompressionType,
-            BatchError::BadRecord { .. } | BatchError::BadHeader(_) => Self::InvalidRecord,
+            // A format of old is known, and refused; another one cannot be a batch.
+            BatchError::UnsupportedMagic(0 | 1)
+            | BatchError::BadRecord { .. }
+            | BatchError::BadHeader(_) => Self::InvalidRecord,
+            BatchError::UnsupportedMagic(_) => Self::CorruptMessage,
         }
     }
 }

@@ -39,6 +39,8 @@ pub async fn handle(
     };
     match leave(rooms, &request, &members).await {
         Ok(results) => answer(context, &members, results),
+        // As in Kafka, a group that there is not is no error of its own.
+        Err(ErrorCode::UnknownMemberId) => answer(context, &members, unknown(members.len())),
         Err(error) => LeaveGroupResponse::default().with_error_code(error.code()),
     }
 }
@@ -60,6 +62,10 @@ async fn leave(
     });
     let leaving = leaving.collect::<Result<_, ErrorCode>>()?;
     Ok(rooms.groups.leave(group_id.clone(), leaving).await?)
+}
+
+fn unknown(members: usize) -> Vec<Result<(), GroupError>> {
+    std::iter::repeat_with(|| Err(GroupError::UnknownMemberId)).take(members).collect()
 }
 
 fn answer(

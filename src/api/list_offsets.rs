@@ -122,12 +122,15 @@ fn find(
     let ceiling = visible_end(&partition, isolation);
     let log = partition.log();
     Ok(match ask.timestamp {
-        LATEST => {
-            Found { offset: Some(ceiling), leader_epoch: log.latest_epoch(), timestamp: None }
-        }
+        LATEST => Found {
+            offset: Some(ceiling),
+            leader_epoch: Some(partition.leader_epoch()),
+            timestamp: None,
+        },
         EARLIEST | EARLIEST_LOCAL => Found {
             offset: Some(log.log_start_offset()),
-            leader_epoch: log.earliest_epoch(),
+            // A leader's first record would have its epoch, where there is none yet.
+            leader_epoch: log.earliest_epoch().or(Some(partition.leader_epoch())),
             timestamp: None,
         },
         LATEST_TIERED => Found::default(),

@@ -52,7 +52,12 @@ fn end_offset(
     let current = LeaderEpoch(asked.current_leader_epoch);
     let current = (current.0 >= 0).then_some(current);
     let partition = replicas.leader(key, current)?;
-    Ok(partition.log().end_offset_for_epoch(LeaderEpoch(asked.leader_epoch)))
+    let epoch = LeaderEpoch(asked.leader_epoch);
+    // A leader's own epoch is known before there is a record of it.
+    if epoch == partition.leader_epoch() {
+        return Ok(Some((epoch, partition.log().log_end_offset())));
+    }
+    Ok(partition.log().end_offset_for_epoch(epoch))
 }
 
 fn partition_result(

@@ -32,14 +32,18 @@ use kafka_protocol::{
 
 use super::{CloseReason, Context, Rooms};
 use crate::{
-    base::{ErrorCode, TopicId, TopicName, TopicPartition},
+    base::{ErrorCode, Offset, TopicId, TopicName, TopicPartition},
+    log::LogError,
     produce::{ProduceError, Stored, Submission},
-    replica::Acks,
-    wire::record_batch::{BatchHeader, Compression},
+    replica::{Acks, ReplicaError},
+    wire::record_batch::{BatchError, BatchHeader, Compression},
 };
 
 /// The versions Klamm answers.
 pub const VERSIONS: RangeInclusive<i16> = 3..=13;
+
+/// The first version whose answers tell where the log begins.
+const LOG_START_SINCE: i16 = 5;
 
 /// The first version whose answers name records and carry a message.
 const RECORD_ERRORS_SINCE: i16 = 8;
@@ -64,7 +68,8 @@ pub fn handle(
         acks: acks(request.acks),
         timeout_ms: request.timeout_ms,
     };
-    let topics: Vec<_> = request.topic_data.into_iter().map(|topic| asked.topic(topic)).collect();
+    let named = request.topic_data.into_iter().filter(|it| !it.partition_data.is_empty());
+    let topics: Vec<_> = named.map(|topic| asked.topic(topic)).collect();
     let answers = request.acks != 0;
     async move {
         let responses = join_all(topics).await;
@@ -140,8 +145,13 @@ impl Asked<'_> {
             Ok(submission) => submission,
             Err(code) => return ready(refused(index, code)).boxed(),
         };
+        let (rooms, asked) = (Arc::clone(&self.rooms), submission.topic_partition.clone());
+        let log_start = move || {
+            let partition = rooms.replicas.leader(&asked, None).ok()?;
+            Some(partition.log().log_start_offset())
+        };
         let stored = self.rooms.produce.submit(submission);
-        stored.map(move |result| answer(index, version, result)).boxed()
+        stored.map(move |result| answer(index, version, result, log_start)).boxed()
     }
 
     fn submission(
@@ -191,10 +201,43 @@ fn answer(
     index: i32,
     version: i16,
     result: Result<Stored, ProduceError>,
+    log_start: impl FnOnce() -> Option<Offset>,
 ) -> PartitionProduceResponse {
     match result {
         Ok(stored) => accepted(index, version, stored),
-        Err(error) => explained(index, version, error),
+        Err(error) => {
+            let start = if tells_log_start(&error) { log_start() } else { None };
+            with_log_start(explained(index, version, error), version, start)
+        }
+    }
+}
+
+/// As Kafka, which tells where the log begins beside what was found wrong on the way into the log.
+fn tells_log_start(error: &ProduceError) -> bool {
+    match error {
+        ProduceError::InvalidRequest(_)
+        | ProduceError::InvalidTimestamp { .. }
+        | ProduceError::Refused { .. }
+        | ProduceError::Batch(
+            BatchError::BadRecord { .. }
+            | BatchError::BadHeader(_)
+            | BatchError::UnknownCompression(_),
+        )
+        | ProduceError::Replica(ReplicaError::Log(
+            LogError::OutOfOrderSequence { .. } | LogError::InvalidProducerEpoch { .. },
+        )) => true,
+        _ => false,
+    }
+}
+
+fn with_log_start(
+    response: PartitionProduceResponse,
+    version: i16,
+    start: Option<Offset>,
+) -> PartitionProduceResponse {
+    match start {
+        Some(start) if version >= LOG_START_SINCE => response.with_log_start_offset(start.0),
+        _ => response,
     }
 }
 
@@ -203,7 +246,7 @@ fn accepted(index: i32, version: i16, stored: Stored) -> PartitionProduceRespons
         .with_index(index)
         .with_base_offset(stored.base_offset.0)
         .with_log_append_time_ms(stored.log_append_time.map_or(-1, |it| it.0));
-    if version >= 5 { response.with_log_start_offset(stored.log_start_offset.0) } else { response }
+    with_log_start(response, version, Some(stored.log_start_offset))
 }
 
 fn explained(index: i32, version: i16, error: ProduceError) -> PartitionProduceResponse {
@@ -212,16 +255,18 @@ fn explained(index: i32, version: i16, error: ProduceError) -> PartitionProduceR
     }
     let message = StrBytes::from_string(error.to_string());
     let records = match &error {
-        ProduceError::Refused { records, .. } => records
-            .iter()
-            .map(|record| {
-                BatchIndexAndErrorMessage::default()
-                    .with_batch_index(record.index)
-                    .with_batch_index_error_message(Some(StrBytes::from_string(
-                        record.reason.clone(),
-                    )))
-            })
-            .collect(),
+        ProduceError::Refused { records, .. } | ProduceError::InvalidTimestamp { records, .. } => {
+            records
+                .iter()
+                .map(|record| {
+                    BatchIndexAndErrorMessage::default()
+                        .with_batch_index(record.index)
+                        .with_batch_index_error_message(Some(StrBytes::from_string(
+                            record.reason.clone(),
+                        )))
+                })
+                .collect()
+        }
         _ => Vec::new(),
     };
     refused(index, ErrorCode::from(error))
@@ -235,7 +280,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        base::{Offset, TimestampMs},
+        base::TimestampMs,
         produce::RefusedRecord,
         wire::record_batch::{BatchBuilder, RecordParts},
     };
@@ -250,11 +295,33 @@ mod tests {
         };
         for version in VERSIONS {
             for result in [Ok(stored), Err(refused()), Err(ProduceError::Unfinished)] {
-                let topic = TopicProduceResponse::default()
-                    .with_partition_responses(vec![answer(0, version, result)]);
+                let topic = TopicProduceResponse::default().with_partition_responses(vec![answer(
+                    0,
+                    version,
+                    result,
+                    || Some(Offset(2)),
+                )]);
                 let response = ProduceResponse::default().with_responses(vec![topic]);
                 response.encode(&mut bytes::BytesMut::new(), version).unwrap();
             }
+        }
+    }
+
+    #[test]
+    fn where_the_log_begins_is_told_beside_what_was_found_on_the_way_into_it() {
+        let far = ProduceError::InvalidTimestamp { timestamp: 5, records: Vec::new() };
+        let old = ProduceError::Batch(BatchError::UnsupportedMagic(1));
+        for (error, want) in [
+            (far, 2),
+            (ProduceError::InvalidRequest("control"), 2),
+            (ProduceError::NotOneBatch, -1),
+            (old, -1),
+            (ProduceError::Batch(BatchError::CrcMismatch), -1),
+            (ProduceError::Replica(ReplicaError::NotLeader), -1),
+        ] {
+            let text = error.to_string();
+            let told = answer(0, 8, Err(error), || Some(Offset(2)));
+            assert_eq!(told.log_start_offset, want, "{text}");
         }
     }
 

@@ -70,17 +70,40 @@ impl Publisher {
     }
 }
 
-/// Applies retention to every log now and then, until `stop`.
-pub(super) async fn retain(
+/// Does a chore for every log now and then, until `stop`.
+pub(super) async fn now_and_then(
+    name: &'static str,
     replicas: Arc<ReplicaManager>,
     every: Duration,
+    chore: fn(&ReplicaManager),
     stop: CancellationToken,
 ) {
     while tokio::time::timeout(every, stop.cancelled()).await.is_err() {
         let replicas = replicas.clone();
-        if tokio::task::spawn_blocking(move || replicas.retain()).await.is_err() {
-            tracing::error!("applying retention has panicked");
+        if tokio::task::spawn_blocking(move || chore(&replicas)).await.is_err() {
+            tracing::error!(chore = name, "a chore for all logs has panicked");
         }
+    }
+}
+
+/// However short `log.cleaner.backoff.ms` is.
+const CLEANER_REST_MIN: Duration = Duration::from_millis(10);
+
+/// Cleans one compacted log after the other until `stop`, resting for `backoff` when none is worth it.
+pub(super) async fn clean(
+    replicas: Arc<ReplicaManager>,
+    backoff: Duration,
+    stop: CancellationToken,
+) {
+    let mut rest = Duration::ZERO;
+    while tokio::time::timeout(rest, stop.cancelled()).await.is_err() {
+        let replicas = replicas.clone();
+        let cleaned = tokio::task::spawn_blocking(move || replicas.clean()).await;
+        if cleaned.is_err() {
+            tracing::error!("cleaning a log has panicked");
+        }
+        let goes_on = cleaned.unwrap_or(false);
+        rest = if goes_on { Duration::ZERO } else { backoff.max(CLEANER_REST_MIN) };
     }
 }
 

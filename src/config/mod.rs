@@ -27,7 +27,9 @@ pub use pattern::{Pattern, Patterns};
 pub use print::print_defaults;
 pub use problem::{Problem, Problems, nearest};
 pub use settings::{SETTINGS, Setting};
-pub use topic::{CleanupPolicy, PartitionerMode, TopicConfig, TopicConfigs, TransformsMode};
+pub use topic::{
+    CleanupPolicy, FlushMode, PartitionerMode, TopicConfig, TopicConfigs, TransformsMode,
+};
 pub(crate) use value::read_number;
 
 use crate::base::{BrokerId, PluginName};
@@ -111,10 +113,34 @@ pub struct LogConfig {
     pub dirs: Vec<PathBuf>,
     /// `log.retention.check.interval.ms`
     pub retention_check_interval_ms: u64,
+    /// `log.flush.scheduler.interval.ms`
+    pub flush_scheduler_interval_ms: u64,
+    /// `log.flush.offset.checkpoint.interval.ms`
+    pub flush_offset_checkpoint_interval_ms: u64,
+    /// `num.recovery.threads.per.data.dir`
+    pub recovery_threads_per_dir: usize,
     /// `producer.id.expiration.ms`
     pub producer_id_expiration_ms: i64,
     /// `klamm.decompressed.max.bytes`
     pub decompressed_max_bytes: usize,
+    pub cleaner: CleanerConfig,
+}
+
+/// `log.cleaner.*`
+#[derive(Clone, Debug)]
+pub struct CleanerConfig {
+    /// `log.cleaner.enable`
+    pub enable: bool,
+    /// `log.cleaner.threads`
+    pub threads: usize,
+    /// `log.cleaner.backoff.ms`
+    pub backoff_ms: u64,
+    /// `log.cleaner.dedupe.buffer.size`, of all threads.
+    pub dedupe_buffer_bytes: usize,
+    /// `log.cleaner.io.buffer.size`, of all threads.
+    pub io_buffer_bytes: usize,
+    /// `log.cleaner.io.max.bytes.per.second`
+    pub io_max_bytes_per_second: f64,
 }
 
 #[derive(Clone, Debug)]
@@ -209,8 +235,19 @@ impl Default for Config {
             log: LogConfig {
                 dirs: vec!["data".into()],
                 retention_check_interval_ms: 300_000,
+                flush_scheduler_interval_ms: i64::MAX as u64,
+                flush_offset_checkpoint_interval_ms: 60_000,
+                recovery_threads_per_dir: 2,
                 producer_id_expiration_ms: 86_400_000,
                 decompressed_max_bytes: 64 * 1024 * 1024,
+                cleaner: CleanerConfig {
+                    enable: true,
+                    threads: 1,
+                    backoff_ms: 15_000,
+                    dedupe_buffer_bytes: 32 * 1024 * 1024,
+                    io_buffer_bytes: 512 * 1024,
+                    io_max_bytes_per_second: f64::MAX,
+                },
             },
             group: GroupConfig {
                 min_session_timeout_ms: 6_000,

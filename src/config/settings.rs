@@ -74,6 +74,12 @@ const INT_MAX: i64 = i32::MAX as i64;
 const LONGEST_MS: u64 = i64::MAX as u64;
 /// Nobody waits longer for a plugin, or for a look at their folder.
 const HOUR_MS: u64 = 3_600_000;
+/// More only wait for the same disk.
+const RECOVERY_THREADS_MAX: usize = 256;
+/// More would only take the disk's time from everybody else.
+const CLEANER_THREADS_MAX: usize = 64;
+/// No more is gained by longer reads.
+const CLEANER_BUFFER_MAX: usize = 1 << 30;
 /// The instances of each thread reserve 68 GiB of addresses, of 128 TiB.
 const PLUGIN_THREADS_MAX: usize = 256;
 
@@ -152,6 +158,21 @@ pub const SETTINGS: &[Setting] = &[
         "How often retention looks for segments to delete."
     ),
     setting!(
+        "log.flush.scheduler.interval.ms",
+        log.flush_scheduler_interval_ms in 1..=LONGEST_MS,
+        "How often logs are looked at for `flush.ms`, of which it is a default too."
+    ),
+    setting!(
+        "log.flush.offset.checkpoint.interval.ms",
+        log.flush_offset_checkpoint_interval_ms in 1..=LONGEST_MS,
+        "How often it is written down up to where logs are on disk, which is where recovery begins after a crash."
+    ),
+    setting!(
+        "num.recovery.threads.per.data.dir",
+        log.recovery_threads_per_dir in 1..=RECOVERY_THREADS_MAX,
+        "Threads for each of `log.dirs` that open logs at a start and close them at a stop."
+    ),
+    setting!(
         "producer.id.expiration.ms",
         log.producer_id_expiration_ms in 1..=INT_MAX,
         "How long a silent producer's id is remembered."
@@ -160,6 +181,36 @@ pub const SETTINGS: &[Setting] = &[
         "klamm.decompressed.max.bytes",
         log.decompressed_max_bytes in 1024..,
         "Most that one batch may expand to wherever the broker decompresses."
+    ),
+    setting!(
+        "log.cleaner.enable",
+        log.cleaner.enable,
+        "Whether topics with cleanup.policy=compact are compacted."
+    ),
+    setting!(
+        "log.cleaner.threads",
+        log.cleaner.threads in 1..=CLEANER_THREADS_MAX,
+        "Threads that compact logs; each works on one log at a time."
+    ),
+    setting!(
+        "log.cleaner.backoff.ms",
+        log.cleaner.backoff_ms in 0..=LONGEST_MS,
+        "How long a cleaner rests when no log is worth cleaning."
+    ),
+    setting!(
+        "log.cleaner.dedupe.buffer.size",
+        log.cleaner.dedupe_buffer_bytes in 1_048_576..,
+        "Most memory in which all cleaners together note keys, of 24 bytes each, three quarters of it used. A log with more keys is cleaned in several rounds."
+    ),
+    setting!(
+        "log.cleaner.io.buffer.size",
+        log.cleaner.io_buffer_bytes in 16_384..=CLEANER_BUFFER_MAX,
+        "Bytes that all cleaners together read, and write, at once; a larger batch is read whole."
+    ),
+    setting!(
+        "log.cleaner.io.max.bytes.per.second",
+        log.cleaner.io_max_bytes_per_second,
+        "Bytes a second that all cleaners together read and write at most, averaged."
     ),
     setting!(
         "auto.create.topics.enable",
@@ -274,13 +325,7 @@ pub(super) const MEANINGLESS: &[&str] = &[
     "compression.zstd.level",
     "controller.quorum.bootstrap.servers",
     "group.coordinator.threads",
-    "log.cleaner.backoff.ms",
-    "log.cleaner.dedupe.buffer.size",
-    "log.cleaner.enable",
     "log.cleaner.io.buffer.load.factor",
-    "log.cleaner.io.buffer.size",
-    "log.cleaner.io.max.bytes.per.second",
-    "log.cleaner.threads",
     "log.dir.failure.timeout.ms",
     "metadata.log.dir",
     "metric.reporters",
@@ -289,7 +334,6 @@ pub(super) const MEANINGLESS: &[&str] = &[
     "metrics.sample.window.ms",
     "num.io.threads",
     "num.network.threads",
-    "num.recovery.threads.per.data.dir",
     "num.replica.fetchers",
     "offsets.load.buffer.size",
     "offsets.topic.compression.codec",

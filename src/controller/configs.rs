@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{ControllerError, LoadedPlugins};
+use super::{ControllerError, LoadedPlugins, validate_topic_name};
 use crate::{
     config::{
         self, Config, TopicConfigs,
@@ -88,7 +88,7 @@ fn alter_each<C>(
 fn check_exists(image: &MetadataImage, resource: &ConfigResource) -> Result<(), ControllerError> {
     match resource {
         ConfigResource::Topic(name) if !image.topics.contains_key(name) => {
-            Err(ControllerError::UnknownTopic)
+            validate_topic_name(name.as_str()).and(Err(ControllerError::UnknownTopic))
         }
         ConfigResource::Group(group) if group.as_str().is_empty() => {
             Err(ControllerError::InvalidRequest("Default group resources are not allowed.".into()))

@@ -8,6 +8,7 @@
 //! | `.kafka_cleanshutdown`             | there after a clean stop, until the next start                         |
 //! | `recovery-point-offset-checkpoint` | up to where each partition's segments are on disk for sure             |
 //! | `log-start-offset-checkpoint`      | up to where records were deleted on request, where segments do not tell |
+//! | `cleaner-offset-checkpoint`        | up to where each compacted partition is clean                          |
 
 use std::{
     fs,
@@ -16,6 +17,7 @@ use std::{
 };
 
 use parking_lot::Mutex;
+use tokio::sync::Semaphore;
 
 use super::{
     Log, LogError, LogSettings,
@@ -29,24 +31,31 @@ use super::{
 };
 use crate::base::{BrokerId, Offset, TimestampMs, TopicId, TopicPartition};
 
+/// What a disk does well at once.
+const FSYNCS_AT_ONCE: usize = 8;
 const LOCK: &str = ".lock";
 const CLEAN_SHUTDOWN: &str = ".kafka_cleanshutdown";
 const RECOVERY_POINTS: &str = "recovery-point-offset-checkpoint";
 const LOG_STARTS: &str = "log-start-offset-checkpoint";
+const CLEANER_POINTS: &str = "cleaner-offset-checkpoint";
 
 /// A folder of `log.dirs` with the partitions in it.
 #[derive(Debug)]
 pub struct LogDir {
     pub path: PathBuf,
     pub health: Arc<Health>,
+    /// Turns of the fsyncs that producers wait for: more at a time would only take threads.
+    pub fsyncs: Arc<Semaphore>,
     disk: Arc<dyn Disk>,
-    meta: Mutex<Meta>,
+    /// `None` for one that could not be opened.
+    meta: Mutex<Option<Meta>>,
     /// Found at the start: the last stop was clean.
     clean: bool,
     recovery_points: OffsetCheckpoint,
     log_starts: OffsetCheckpoint,
+    cleaner_points: OffsetCheckpoint,
     /// Locked until it is dropped.
-    _lock: fs::File,
+    _lock: Option<fs::File>,
 }
 
 impl LogDir {
@@ -56,7 +65,14 @@ impl LogDir {
     ///
     /// [`LogError::DirectoryRefused`] if another process holds it or it belongs to another node.
     pub fn open(path: &Path, node_id: BrokerId) -> Result<Self, LogError> {
-        let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+        Self::open_on(Arc::new(RealDisk), path, node_id)
+    }
+
+    pub(crate) fn open_on(
+        disk: Arc<dyn Disk>,
+        path: &Path,
+        node_id: BrokerId,
+    ) -> Result<Self, LogError> {
         disk.create_dir_all(path).map_err(LogError::storage("create", path))?;
         let lock = lock(path)?;
         let meta = meta_properties::own(disk.as_ref(), path, node_id)?;
@@ -64,16 +80,36 @@ impl LogDir {
         let dir = Self {
             path: path.to_owned(),
             health: Arc::default(),
+            fsyncs: Arc::new(Semaphore::new(FSYNCS_AT_ONCE)),
             // A damaged one means that everything is checked.
             recovery_points: OffsetCheckpoint::read(disk.as_ref(), path.join(RECOVERY_POINTS))?,
             log_starts: read_log_starts(disk.as_ref(), path)?,
+            cleaner_points: read_cleaner_points(disk.as_ref(), path)?,
             disk,
-            meta: Mutex::new(meta),
+            meta: Mutex::new(Some(meta)),
             clean,
-            _lock: lock,
+            _lock: Some(lock),
         };
         dir.remove_deleted_folders()?;
         Ok(dir)
+    }
+
+    /// A directory that could not be opened: offline from the start, and nothing in it is touched.
+    pub fn unusable(path: &Path, reason: &LogError) -> Self {
+        let health = Health::default();
+        health.take_offline(reason);
+        Self {
+            path: path.to_owned(),
+            health: Arc::new(health),
+            fsyncs: Arc::new(Semaphore::new(FSYNCS_AT_ONCE)),
+            disk: Arc::new(RealDisk),
+            meta: Mutex::new(None),
+            clean: false,
+            recovery_points: OffsetCheckpoint::none(path.join(RECOVERY_POINTS)),
+            log_starts: OffsetCheckpoint::none(path.join(LOG_STARTS)),
+            cleaner_points: OffsetCheckpoint::none(path.join(CLEANER_POINTS)),
+            _lock: None,
+        }
     }
 
     /// Whether the last stop was clean, so that logs need not be checked.
@@ -87,8 +123,11 @@ impl LogDir {
     ///
     /// [`LogError::DirectoryRefused`] if it belongs to another one.
     pub fn claim(&self, cluster_id: &str) -> Result<(), LogError> {
-        self.meta.lock().claim(self.disk.as_ref(), &self.path, cluster_id)?;
-        self.remove_marker()
+        if let Some(meta) = self.meta.lock().as_mut() {
+            meta.claim(self.disk.as_ref(), &self.path, cluster_id)?;
+            self.remove_marker()?;
+        }
+        Ok(())
     }
 
     /// Partitions with a folder here.
@@ -110,12 +149,24 @@ impl LogDir {
     /// Forgets where the logs of other partitions than these began and ended: the next topic of such a name is a new one.
     pub fn forget_all_but(&self, is_wanted: impl Fn(&TopicPartition) -> bool) {
         self.recovery_points.forget_all_but(&is_wanted);
-        self.log_starts.forget_all_but(is_wanted);
+        self.log_starts.forget_all_but(&is_wanted);
+        self.cleaner_points.forget_all_but(is_wanted);
     }
 
     /// Opens or makes the log of a partition. A folder left by another topic of the same name is put aside. Where there is no
     /// folder, or an empty one, but the checkpoint knows of records, the log goes on behind them.
     pub fn open_log(
+        &self,
+        partition: &TopicPartition,
+        topic_id: TopicId,
+        settings: LogSettings,
+        now: TimestampMs,
+    ) -> Result<Log, LogError> {
+        let opened = self.try_open_log(partition, topic_id, settings, now);
+        opened.map_err(|it| self.health.failed_to_open(it))
+    }
+
+    fn try_open_log(
         &self,
         partition: &TopicPartition,
         topic_id: TopicId,
@@ -135,6 +186,9 @@ impl LogDir {
         };
         let (disk, health) = (Arc::clone(&self.disk), Arc::clone(&self.health));
         let log = Log::open_on(disk, dir.clone(), health, settings, opening, now)?;
+        if let Some(point) = self.cleaner_points.found(partition) {
+            log.set_first_dirty(point);
+        }
         if found != Some(topic_id) {
             partition_metadata::write(self.disk.as_ref(), &dir, topic_id)?;
         }
@@ -167,6 +221,7 @@ impl LogDir {
         // The checkpoints know names alone: they speak of that topic.
         self.recovery_points.forget(partition);
         self.log_starts.forget(partition);
+        self.cleaner_points.forget(partition);
         Ok(())
     }
 
@@ -175,7 +230,8 @@ impl LogDir {
         &self,
         opened: impl FnOnce() -> Vec<(TopicPartition, Option<Offset>)>,
     ) -> Result<(), LogError> {
-        self.recovery_points.store(self.disk.as_ref(), opened)
+        let stored = self.recovery_points.store(self.disk.as_ref(), opened);
+        stored.map_err(|it| self.health.failed(it))
     }
 
     /// Writes down where logs begin, by [`Log::start_within_segments`]: before anyone is told that records are deleted.
@@ -183,15 +239,27 @@ impl LogDir {
         &self,
         opened: impl FnOnce() -> Vec<(TopicPartition, Option<Offset>)>,
     ) -> Result<(), LogError> {
-        self.log_starts.store(self.disk.as_ref(), opened)
+        let stored = self.log_starts.store(self.disk.as_ref(), opened);
+        stored.map_err(|it| self.health.failed(it))
+    }
+
+    /// Writes up to where each compacted partition is clean.
+    pub fn store_cleaner_points(
+        &self,
+        opened: impl FnOnce() -> Vec<(TopicPartition, Option<Offset>)>,
+    ) -> Result<(), LogError> {
+        let stored = self.cleaner_points.store(self.disk.as_ref(), opened);
+        stored.map_err(|it| self.health.failed(it))
     }
 
     /// Says that every log was closed.
     pub fn mark_clean(&self) -> Result<(), LogError> {
-        let path = self.path.join(CLEAN_SHUTDOWN);
-        self.disk
-            .replace(&path, b"{\"version\":0}", true)
-            .map_err(LogError::storage("write", &path))
+        self.replace(&self.path.join(CLEAN_SHUTDOWN), b"{\"version\":0}")
+    }
+
+    fn replace(&self, path: &Path, bytes: &[u8]) -> Result<(), LogError> {
+        let written = self.disk.replace(path, bytes, true);
+        written.map_err(|it| self.health.failed(LogError::storage("write", path)(it)))
     }
 
     fn remove_marker(&self) -> Result<(), LogError> {
@@ -239,6 +307,15 @@ fn read_log_starts(disk: &dyn Disk, path: &Path) -> Result<OffsetCheckpoint, Log
         tracing::warn!(%path, "a damaged checkpoint: records that were deleted on request may be read again");
     }
     Ok(starts)
+}
+
+fn read_cleaner_points(disk: &dyn Disk, path: &Path) -> Result<OffsetCheckpoint, LogError> {
+    let points = OffsetCheckpoint::read(disk, path.join(CLEANER_POINTS))?;
+    if points.is_damaged() {
+        let path = points.path().display();
+        tracing::warn!(%path, "a damaged checkpoint: the cleaner looks at every compacted log from its start");
+    }
+    Ok(points)
 }
 
 #[cfg(test)]

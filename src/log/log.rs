@@ -17,7 +17,9 @@ use parking_lot::Mutex;
 
 use super::{
     ActiveProducer, LogError, LogSettings, ProducerCheck, StoredBatch,
+    cleaner::CleanedState,
     file::{Disk, RealDisk},
+    flush::FlushState,
     health::Health,
     leader_epochs::LeaderEpochs,
     producer_state::{ProducerStates, is_route},
@@ -66,6 +68,10 @@ pub struct Log {
     /// Stored after the segments that it covers, and loaded before them.
     pub(super) end: AtomicI64,
     pub(super) writer: Mutex<Writer>,
+    pub(super) flushed: FlushState,
+    /// Held, before the writer's lock, by whoever takes segments out of the log: retention, and the cleaner for its swap.
+    pub(super) segment_set: Mutex<()>,
+    pub(super) cleaned: CleanedState,
     /// What opening it took.
     pub(super) recovery: Recovery,
     /// Of the line that tells of damage met by readers.
@@ -112,7 +118,10 @@ impl Log {
     ) -> Result<Self, LogError> {
         create(disk.as_ref(), &dir)?;
         let found = Loader { disk: &disk, dir: &dir, settings: &settings, now, opening }.load()?;
-        Ok(Self {
+        let recovery_point = opening.recovery_point.min(found.log_end);
+        let synced = if opening.clean { found.log_end } else { recovery_point };
+        let must_sync = settings.flush_messages == 1 && synced < found.log_end;
+        let log = Self {
             disk,
             dir: Mutex::new(dir),
             health,
@@ -124,12 +133,20 @@ impl Log {
                 producers: found.producers,
                 epochs: found.epochs,
                 state: State::Open,
-                recovery_point: opening.recovery_point.min(found.log_end),
+                recovery_point,
                 deleted: Vec::new(),
             }),
+            flushed: FlushState::new(synced, now),
+            segment_set: Mutex::default(),
+            cleaned: CleanedState::default(),
             recovery: found.recovery,
             damage: Pace::default(),
-        })
+        };
+        // What a killed process left in the page cache is about to be shown to consumers.
+        if must_sync {
+            log.flush(now)?;
+        }
+        Ok(log)
     }
 
     /// Appends batches that were validated, giving them offsets and the leader's epoch in place; all or
@@ -150,7 +167,7 @@ impl Log {
         let stamped = self.stamp_all(&batches, &context);
         let producers = follow(&writer.producers, &batches, &stamped, context.now)?;
         self.write(&mut writer, &stamped, &context)
-            .inspect_err(|it| self.health.tell_failure(it, context.now))?;
+            .map_err(|it| self.health.append_failed(it, context.now))?;
         writer.producers.0.extend(producers.0);
         Ok(self.publish(&stamped, &context))
     }
@@ -195,6 +212,11 @@ impl Log {
         Offset(self.end.load(Ordering::Acquire))
     }
 
+    /// Whether its directory is in use.
+    pub fn is_online(&self) -> bool {
+        self.health.is_online()
+    }
+
     /// What opening it took, after a stop that was not clean.
     pub fn recovery(&self) -> Recovery {
         self.recovery
@@ -215,6 +237,11 @@ impl Log {
 
     pub(super) fn path(&self) -> PathBuf {
         self.dir.lock().clone()
+    }
+
+    /// Closed or deleted.
+    pub(super) fn is_closed(&self) -> bool {
+        self.writer.lock().state == State::Closed
     }
 
     pub(super) fn check_open(&self, writer: &Writer) -> Result<(), LogError> {
@@ -271,7 +298,9 @@ impl Log {
     fn publish(&self, stamped: &[Stamped], context: &AppendContext) -> Appended {
         let first = stamped.first().expect("an append has a batch");
         let last_offset = stamped.last().unwrap_or(first).header.last_offset();
-        self.end.store((last_offset + 1).0, Ordering::Release);
+        let end = last_offset + 1;
+        self.flushed.note_append(end, self.settings.load().flush_messages);
+        self.end.store(end.0, Ordering::Release);
         Appended {
             base_offset: first.header.base_offset,
             last_offset,

@@ -1,4 +1,4 @@
-//! What a log does besides appends and reads: retention, flushing, closing, deletion. Called off the request path.
+//! What a log does besides appends and reads: retention, closing, deletion. Called off the request path.
 
 use std::sync::{Arc, atomic::Ordering};
 
@@ -16,6 +16,11 @@ impl Log {
     /// Deletes segments that lie below the log's start or that retention by time or size no longer keeps, and rolls one that is too old; returns how
     /// many. Also forgets silent producers, flushes what was rolled, and closes files that nobody uses.
     pub fn retain(&self, now: TimestampMs) -> Result<usize, LogError> {
+        let _set = self.segment_set.lock();
+        self.apply_retention(now).map_err(|it| self.health.failed(it))
+    }
+
+    fn apply_retention(&self, now: TimestampMs) -> Result<usize, LogError> {
         let (deleted, due) = {
             let mut writer = self.writer.lock();
             self.check_open(&writer)?;
@@ -45,21 +50,26 @@ impl Log {
         let mut writer = self.writer.lock();
         self.check_open(&writer)?;
         writer.state = State::Closed;
-        let active = self.active();
-        active.seal()?;
-        let segments = self.segments.load_full();
-        self.sync(unflushed(&segments, writer.recovery_point))?;
-        self.write_snapshot(&writer, true)?;
-        writer.recovery_point = self.log_end_offset();
+        self.store_all(&mut writer).map_err(|it| self.health.failed(it))?;
         // There may be more logs than files that may be open.
-        for segment in segments.iter() {
+        for segment in self.segments.load().iter() {
             segment.close_files();
         }
         Ok(())
     }
 
+    fn store_all(&self, writer: &mut Writer) -> Result<(), LogError> {
+        self.active().seal()?;
+        self.flush_at_close(writer)?;
+        self.write_snapshot(writer, true)
+    }
+
     /// Renames the folder out of the way (`….-delete`) and removes it.
     pub fn delete(&self) -> Result<(), LogError> {
+        self.remove_folder().map_err(|it| self.health.failed(it))
+    }
+
+    fn remove_folder(&self) -> Result<(), LogError> {
         let renamed = {
             let mut writer = self.writer.lock();
             writer.state = State::Closed;
@@ -114,11 +124,8 @@ impl Log {
         }
         if count == segments.len() {
             self.roll(writer, now)?;
-            let dir = self.path();
             // The new segment alone tells the log's end: it must not vanish in a power cut that keeps the renames.
-            self.disk
-                .sync_dir(&dir)
-                .map_err(|it| self.health.fsync_failed(LogError::storage("fsync", &dir)(it)))?;
+            self.sync_folder()?;
         }
         let renamed = self.mark_deleted(writer, segments.get(..count).unwrap_or_default(), now);
         let log_start = self.log_start_offset();
@@ -137,8 +144,7 @@ impl Log {
         segments: &[Arc<Segment>],
         now: TimestampMs,
     ) -> Result<(), LogError> {
-        let delay_ms = i64::try_from(self.settings.load().file_delete_delay_ms).unwrap_or(i64::MAX);
-        let due = TimestampMs(now.0.saturating_add(delay_ms));
+        let due = self.deletion_due(now);
         for segment in segments {
             writer.deleted.push((due, segment.mark_deleted()?));
             let kept = self.segments.load().get(1..).unwrap_or_default().to_vec();
@@ -148,6 +154,12 @@ impl Log {
             self.segments.store(Arc::new(kept));
         }
         Ok(())
+    }
+
+    /// When files that are renamed now may go.
+    pub(super) fn deletion_due(&self, now: TimestampMs) -> TimestampMs {
+        let delay_ms = i64::try_from(self.settings.load().file_delete_delay_ms).unwrap_or(i64::MAX);
+        TimestampMs(now.0.saturating_add(delay_ms))
     }
 
     fn remove_snapshots_before(&self, first: Offset) -> Result<(), LogError> {
@@ -161,40 +173,9 @@ impl Log {
         }
         Ok(())
     }
-
-    /// fsyncs the segments that were rolled since the last time; appends go on meanwhile.
-    fn flush_sealed(&self) -> Result<(), LogError> {
-        let recovery_point = self.recovery_point();
-        let segments = self.segments.load_full();
-        let Some((active, sealed)) = segments.split_last() else { return Ok(()) };
-        if active.base_offset <= recovery_point {
-            return Ok(());
-        }
-        self.sync(unflushed(sealed, recovery_point))?;
-        let mut writer = self.writer.lock();
-        writer.recovery_point = writer.recovery_point.max(active.base_offset);
-        Ok(())
-    }
-
-    fn sync(&self, segments: &[Arc<Segment>]) -> Result<(), LogError> {
-        let dir = self.path();
-        for segment in segments {
-            segment.sync().map_err(|it| self.health.fsync_failed(it))?;
-        }
-        self.disk
-            .sync_dir(&dir)
-            .map_err(|it| self.health.fsync_failed(LogError::storage("fsync", &dir)(it)))
-    }
 }
 
-/// The segments that hold something beyond the recovery point. The first may begin before it: it was the active one when the
-/// point was set.
-fn unflushed(segments: &[Arc<Segment>], recovery_point: Offset) -> &[Arc<Segment>] {
-    let after = segments.partition_point(|it| it.base_offset <= recovery_point);
-    segments.get(after.saturating_sub(1)..).unwrap_or_default()
-}
-
-fn span(segment: &Segment) -> SegmentSpan {
+pub(super) fn span(segment: &Segment) -> SegmentSpan {
     let times = segment.times();
     let stamped = times.largest.map(|it| it.timestamp).filter(|it| it.0 >= 0);
     SegmentSpan { size: segment.size(), youngest: stamped.unwrap_or(times.modified) }

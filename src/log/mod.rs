@@ -6,12 +6,14 @@
 
 mod adopt;
 mod checkpoint;
+mod cleaner;
 mod cursor;
 mod dir;
 mod dir_owner;
 mod error;
 mod file;
 mod file_name;
+mod flush;
 mod health;
 mod index_file;
 mod kafka_uuid;
@@ -45,6 +47,9 @@ mod faulty;
 #[cfg(test)]
 mod tests;
 
+#[cfg(test)]
+pub(crate) use self::faulty::{Fault, Faults, FaultyDisk};
+pub use cleaner::{Cleanable, Cleaned, Cleaner};
 pub use dir::LogDir;
 pub use dir_owner::DirOwner;
 pub use error::LogError;

@@ -67,7 +67,7 @@ impl Log {
 
     /// Tells of damage that a reader met, now and then: it meets it again with each request.
     fn told<T>(&self, read: Result<T, LogError>) -> Result<T, LogError> {
-        read.inspect_err(|error| {
+        read.map_err(|error| self.health.failed(error)).inspect_err(|error| {
             if let LogError::CorruptBatch { offset, segment } = error
                 && self.damage.is_due(now())
             {
@@ -125,6 +125,9 @@ impl Log {
         log_start: Offset,
     ) -> Result<Option<TimestampOffset>, LogError> {
         let largest = segment.times().largest;
+        if segment.base_offset >= log_start {
+            return Ok(largest);
+        }
         let Some(first) = segment.locate(log_start)? else { return Ok(None) };
         if first.header.base_offset >= log_start && largest.is_none_or(|it| it.offset >= log_start)
         {

@@ -8,7 +8,8 @@ use std::{collections::VecDeque, io::IoSlice, path::Path, sync::Arc};
 
 use super::{
     AppendContext, LogError, LogSettings,
-    adopt::{adopt, adopt_first_time},
+    adopt::adopt,
+    cleaner::complete_swaps,
     cursor::SCAN_WINDOW_BYTES,
     file::Disk,
     file_name,
@@ -83,7 +84,9 @@ struct Found {
 
 impl Loader<'_> {
     pub(super) fn load(&self) -> Result<Loaded, LogError> {
-        let names = self.disk.list(self.dir).map_err(LogError::storage("list", self.dir))?;
+        let list = || self.disk.list(self.dir).map_err(LogError::storage("list", self.dir));
+        let names = list()?;
+        let names = if complete_swaps(self.disk, self.dir, &names)? { list()? } else { names };
         let snapshots = offsets(&names, file_name::SNAPSHOT);
         let orphans_end = left_overs::clear(self.disk, self.dir, &names)?;
         let newest_snapshot = snapshots.last().copied().unwrap_or_default();
@@ -153,7 +156,8 @@ impl Loader<'_> {
             }
             match bases.front() {
                 Some(&next_base) => tell_gap(&segment, found.end, next_base),
-                None => adopt_first_time(&segment)?,
+                // The active segment rolls by the age of its first batch.
+                None => drop(segment.first_timestamp()?),
             }
             // A node may have more segments than it may hold files open.
             segment.close_files();
@@ -180,7 +184,11 @@ impl Loader<'_> {
             self.end_at(given_out, found)?;
             found.end = given_out;
         } else if found.segments.is_empty() {
-            found.segments.push(self.segment(Offset(0)));
+            let segment = self.segment(Offset(0));
+            if let Some(bytes) = self.settings.preallocated_bytes() {
+                segment.create(Some(bytes))?;
+            }
+            found.segments.push(segment);
         }
         Ok(())
     }
@@ -190,7 +198,7 @@ impl Loader<'_> {
         let Some(last) = found.segments.last().cloned() else {
             // It begins there too.
             let segment = self.segment(end);
-            segment.create()?;
+            segment.create(None)?;
             found.segments.push(segment);
             return Ok(());
         };
@@ -232,7 +240,7 @@ impl Loader<'_> {
             found.given_out = found.given_out.max(last.last_offset + 1);
         }
         found.recovery.segments += 1;
-        found.recovery.bytes_checked += size;
+        found.recovery.bytes_checked += position;
         if next_base.is_some() {
             segment.seal()?;
         }
@@ -257,6 +265,9 @@ impl Loader<'_> {
         let (segment, position) = (damage.segment, damage.position);
         let path = segment.log.path();
         let good = damage.next_good()?;
+        if good.is_none() && self.settings.preallocate && damage.is_unused()? {
+            return Ok(None);
+        }
         if good.is_none() && damage.is_torn()? {
             tracing::warn!(segment = %path.display(), size, end = position, "cut a torn tail off a segment");
             found.recovery.bytes_cut += size - position;

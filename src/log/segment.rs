@@ -37,6 +37,8 @@ pub(super) struct Segment {
     times: Mutex<Times>,
     /// An index was told to lead astray.
     doubted: AtomicBool,
+    /// The file is longer than what was written.
+    is_preallocated: AtomicBool,
 }
 
 /// Entries of the offset index that a search tries, backwards, before it begins at the segment's start.
@@ -63,7 +65,21 @@ impl Segment {
         base_offset: Offset,
         now: TimestampMs,
     ) -> Self {
-        let file = |suffix| LazyFile::new(disk, dir.join(file_name::of(base_offset, suffix)));
+        Self::named(disk, dir, base_offset, now, "")
+    }
+
+    /// A segment whose files' names go on behind what they are.
+    pub(super) fn named(
+        disk: &Arc<dyn Disk>,
+        dir: &Path,
+        base_offset: Offset,
+        now: TimestampMs,
+        rest_of_name: &str,
+    ) -> Self {
+        let file = |suffix| {
+            let name = file_name::of(base_offset, suffix);
+            LazyFile::new(disk, dir.join(format!("{name}{rest_of_name}")))
+        };
         Self {
             base_offset,
             log: file(file_name::LOG),
@@ -78,6 +94,7 @@ impl Segment {
                 bytes_since_index_entry: 0,
             }),
             doubted: AtomicBool::new(false),
+            is_preallocated: AtomicBool::new(false),
         }
     }
 
@@ -101,9 +118,30 @@ impl Segment {
         self.times.lock().first = Some(first).filter(|it| it.0 >= 0);
     }
 
-    /// Makes the `.log`, so that an empty active segment keeps the log's end over a restart.
-    pub(super) fn create(&self) -> Result<(), LogError> {
-        self.log.get().map(drop).map_err(LogError::storage("create", &self.log.path()))
+    /// Makes the `.log`, so that an empty active segment keeps the log's end over a restart; with room for so many bytes, if any.
+    pub(super) fn create(&self, preallocated: Option<u64>) -> Result<(), LogError> {
+        let make = || match (self.log.get()?, preallocated) {
+            (_, None) => Ok(()),
+            (file, Some(bytes)) => {
+                self.is_preallocated.store(true, Ordering::Relaxed);
+                file.allocate(bytes)
+            }
+        };
+        make().map_err(LogError::storage("create", &self.log.path()))
+    }
+
+    /// The time of its first batch, if it has one; read where it is not known yet.
+    pub(super) fn first_timestamp(&self) -> Result<Option<TimestampMs>, LogError> {
+        if let Some(first) = self.times().first {
+            return Ok(Some(first));
+        }
+        match self.locate(self.base_offset) {
+            Ok(Some(first)) => self.set_first(first.header.max_timestamp),
+            // Whoever reads a damaged one is told.
+            Ok(None) | Err(LogError::CorruptBatch { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        Ok(self.times().first)
     }
 
     /// Whether an offset can be told from the base offset by 31 bits.
@@ -159,25 +197,42 @@ impl Segment {
         }
     }
 
-    /// Writes the time index's last entry: after a clean stop it alone tells the largest timestamp. The offset index is
-    /// there too then, if only empty: `kafka-dump-log` opens it to verify the other.
+    /// Lets the files end where what was written to them ends, and writes the time index's last entry: after a clean stop it alone
+    /// tells the largest timestamp. The offset index is there too then, if only empty: `kafka-dump-log` opens it to verify the other.
     pub(super) fn seal(&self) -> Result<(), LogError> {
+        self.give_back_room()?;
         let Some(largest) = self.times().largest else { return Ok(()) };
         let offset_index = self.offset_index.entries.file();
         offset_index.get().map_err(LogError::storage("create", &offset_index.path()))?;
-        self.time_index
-            .append_if_later(largest)
-            .map_err(LogError::storage("append to", &self.time_index.entries.file().path()))
+        let seal = || {
+            self.time_index.append_if_later(largest)?;
+            self.offset_index.entries.cut()?;
+            self.time_index.entries.cut()
+        };
+        seal().map_err(LogError::storage("seal", &self.log.path()))
     }
 
-    pub(super) fn sync(&self) -> Result<(), LogError> {
+    fn give_back_room(&self) -> Result<(), LogError> {
+        if !self.is_preallocated.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let cut = self.log.get().and_then(|it| it.truncate(self.size()));
+        cut.map_err(LogError::storage("truncate", &self.log.path()))?;
+        self.is_preallocated.store(false, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// fsyncs the records, which alone recovery needs.
+    pub(super) fn sync_records(&self) -> Result<(), LogError> {
         if self.size() == 0 && !self.log.path().exists() {
             return Ok(());
         }
-        self.log
-            .get()
-            .and_then(|it| it.sync())
-            .map_err(LogError::storage("fsync", &self.log.path()))?;
+        let synced = self.log.get().and_then(|it| it.sync());
+        synced.map_err(LogError::storage("fsync", &self.log.path()))
+    }
+
+    pub(super) fn sync(&self) -> Result<(), LogError> {
+        self.sync_records()?;
         self.offset_index
             .entries
             .sync()
@@ -292,6 +347,30 @@ impl Segment {
     pub(super) fn moved_to(&self, dir: &Path) {
         for file in self.files() {
             file.moved_to(dir);
+        }
+    }
+
+    /// Gives the files other names, the `.log` last; those that are not there yet are made.
+    pub(super) fn rename(&self, name: impl Fn(&Path) -> PathBuf) -> Result<(), LogError> {
+        self.files().into_iter().rev().try_for_each(|file| {
+            let path = file.path();
+            file.rename(name(&path)).map_err(LogError::storage("rename", &path))
+        })
+    }
+
+    /// Makes the files, or empties those that are there.
+    pub(super) fn clear(&self) -> Result<(), LogError> {
+        self.files().into_iter().try_for_each(|file| {
+            let cleared = file.get().and_then(|it| it.truncate(0));
+            cleared.map_err(LogError::storage("truncate", &file.path()))
+        })
+    }
+
+    /// Removes the files, the `.log` first; what cannot be removed stays.
+    pub(super) fn remove(&self, disk: &dyn Disk) {
+        for file in self.files() {
+            // Ignored on purpose: the next start removes it.
+            let _ = disk.remove(&file.path());
         }
     }
 

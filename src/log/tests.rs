@@ -24,6 +24,7 @@ use crate::{
 mod append;
 mod damage;
 mod deletion;
+mod every_operation;
 mod faults;
 mod indexes;
 mod lookups;
@@ -38,6 +39,10 @@ pub(super) const NOW: TimestampMs = TimestampMs(1_700_000_000_000);
 pub(crate) fn settings() -> LogSettings {
     LogSettings {
         cleanup_policy: CleanupPolicy { delete: true, compact: false },
+        min_cleanable_dirty_ratio: 0.5,
+        min_compaction_lag_ms: 0,
+        max_compaction_lag_ms: i64::MAX,
+        delete_retention_ms: 86_400_000,
         retention_ms: -1,
         retention_bytes: -1,
         segment_bytes: 1 << 20,
@@ -45,6 +50,9 @@ pub(crate) fn settings() -> LogSettings {
         segment_index_bytes: 1 << 20,
         index_interval_bytes: 200,
         file_delete_delay_ms: 60_000,
+        flush_messages: i64::MAX,
+        flush_ms: i64::MAX,
+        preallocate: false,
         producer_id_expiration_ms: 86_400_000,
         decompressed_max_bytes: 1 << 20,
     }

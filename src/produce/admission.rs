@@ -2,19 +2,19 @@
 
 use bytes::Bytes;
 
-use super::ProduceError;
+use super::{ProduceError, timestamps::check_timestamps};
 use crate::{
     base::TimestampMs,
     config::TopicConfig,
     log::is_derived,
-    wire::record_batch::{Batch, TimestampType, split},
+    wire::record_batch::{Batch, split},
 };
 
 /// The one batch of a partition's produce data, checked as a leader checks a client's batch.
 pub(crate) fn admit(records: Bytes) -> Result<Batch, ProduceError> {
     let mut batches = split(records)?;
     let (Some(batch), true) = (batches.pop(), batches.is_empty()) else {
-        return Err(ProduceError::InvalidRequest("a partition's data must be exactly one batch"));
+        return Err(ProduceError::NotOneBatch);
     };
     may_come_from_a_client(&batch)?;
     batch.validate()?;
@@ -32,7 +32,7 @@ pub(crate) fn fits(
     if size > max {
         return Err(ProduceError::TooLarge { size, max });
     }
-    timestamps_are_near(batch, config, now)
+    check_timestamps(batch, config, now)
 }
 
 fn may_come_from_a_client(batch: &Batch) -> Result<(), ProduceError> {
@@ -51,26 +51,6 @@ fn may_come_from_a_client(batch: &Batch) -> Result<(), ProduceError> {
         }
         _ => Ok(()),
     }
-}
-
-/// `message.timestamp.before.max.ms` and `message.timestamp.after.max.ms` (KIP-937), on what the header tells.
-fn timestamps_are_near(
-    batch: &Batch,
-    config: &TopicConfig,
-    now: TimestampMs,
-) -> Result<(), ProduceError> {
-    if config.timestamp_type == TimestampType::LogAppendTime {
-        return Ok(());
-    }
-    let (first, last) = (batch.header.base_timestamp, batch.header.max_timestamp);
-    // −1 stands for no timestamp.
-    if first.0 >= 0 && now.0.saturating_sub(first.0) > config.timestamp_before_max_ms {
-        return Err(ProduceError::InvalidTimestamp(first.0));
-    }
-    if last.0.saturating_sub(now.0) > config.timestamp_after_max_ms {
-        return Err(ProduceError::InvalidTimestamp(last.0));
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -130,24 +110,9 @@ mod tests {
     }
 
     #[test]
-    fn size_and_timestamps_are_held_against_the_topics_configs() {
+    fn the_size_is_held_against_the_topics_configs() {
         let small = TopicConfig { max_message_bytes: 60, ..config() };
         let error = fits(&batch(7, NOW.0), &small, NOW).unwrap_err().to_string();
         assert!(error.contains("max.message.bytes is 60"), "{error}");
-        let near = TopicConfig {
-            timestamp_before_max_ms: 1_000,
-            timestamp_after_max_ms: 1_000,
-            ..config()
-        };
-        for (made_at, is_near) in [
-            (NOW.0 - 1_000, true),
-            (NOW.0 - 1_001, false),
-            (NOW.0 + 1_000, true),
-            (NOW.0 + 1_001, false),
-        ] {
-            assert_eq!(fits(&batch(7, made_at), &near, NOW).is_ok(), is_near, "{made_at}");
-        }
-        let stamped = TopicConfig { timestamp_type: TimestampType::LogAppendTime, ..near };
-        assert!(fits(&batch(7, 5), &stamped, NOW).is_ok());
     }
 }

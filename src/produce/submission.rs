@@ -51,7 +51,9 @@ pub enum ProduceError {
     /// The bytes are no good batch.
     #[error(transparent)]
     Batch(#[from] BatchError),
-    /// The batch is none that a client may send: control, transactional, several in one, an id of ours.
+    #[error("a partition's data must be exactly one batch")]
+    NotOneBatch,
+    /// The batch is none that a client may send: control, transactional, an id of ours.
     #[error("{0}")]
     InvalidRequest(&'static str),
     #[error("transactions are not served")]
@@ -61,9 +63,9 @@ pub enum ProduceError {
     /// Its records and headers are so many and so small that they would cost many times their bytes.
     #[error("the batch has {count} records and headers, {max} are allowed on a topic with hooks")]
     TooManyRecords { count: usize, max: usize },
-    /// A record's timestamp is too far from the broker's clock.
-    #[error("timestamp {0} is out of range")]
-    InvalidTimestamp(i64),
+    /// Records' timestamps are too far from the broker's clock. A compressed batch's are not named.
+    #[error("timestamps are out of range, such as {timestamp}")]
+    InvalidTimestamp { timestamp: i64, records: Vec<RefusedRecord> },
     /// A plugin decided against records, or `guard` found them elsewhere than they belong.
     #[error("{message}")]
     Refused { message: String, records: Vec<RefusedRecord> },

@@ -3,7 +3,6 @@
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     sync::{Arc, atomic::AtomicI64},
-    thread,
 };
 
 use arc_swap::ArcSwap;
@@ -12,6 +11,8 @@ use prometheus_client::metrics::gauge::Gauge;
 
 use super::{
     Partition, ReplicaError,
+    cleaning::Cleaning,
+    dirs,
     hosted::{Hosted, Wanted, cause},
     metrics,
     read_budget::ReadBudget,
@@ -23,9 +24,6 @@ use crate::{
     metadata::{MetadataImage, TopicImage},
     telemetry::Metrics,
 };
-
-/// Logs are opened and closed by so many threads at once: each waits for the disk most of the time.
-const LOADING_THREADS: usize = 4;
 
 pub(super) type Partitions = BTreeMap<TopicPartition, Arc<Hosted>>;
 
@@ -45,6 +43,7 @@ pub struct ReplicaManager {
     changing: Mutex<()>,
     count: Gauge<i64, AtomicI64>,
     pub(super) read_budget: ReadBudget,
+    pub(super) cleaning: Cleaning,
 }
 
 impl ReplicaManager {
@@ -52,10 +51,16 @@ impl ReplicaManager {
     ///
     /// # Errors
     ///
-    /// [`crate::log::LogError::DirectoryRefused`] for a directory that is in use or another node's.
+    /// [`crate::log::LogError::DirectoryRefused`] for a directory that is in use or another node's, and any failure of the first.
     pub fn start(config: &Arc<Config>, registry: &Metrics) -> Result<Arc<Self>, ReplicaError> {
-        let open = |path| LogDir::open(path, config.node.id).map(Arc::new);
-        let dirs = config.log.dirs.iter().map(|it| open(it.as_path())).collect::<Result<_, _>>()?;
+        Ok(Self::over(dirs::open(config)?, config, registry))
+    }
+
+    pub(super) fn over(
+        dirs: Vec<Arc<LogDir>>,
+        config: &Arc<Config>,
+        registry: &Metrics,
+    ) -> Arc<Self> {
         let count = Gauge::default();
         registry.register(|it| {
             it.register(
@@ -74,18 +79,10 @@ impl ReplicaManager {
             changing: Mutex::new(()),
             count,
             read_budget: ReadBudget::default(),
+            cleaning: Cleaning::new(&config.log.cleaner, registry),
         });
         metrics::register(registry, &manager);
-        Ok(manager)
-    }
-
-    /// Ties the log directories to a cluster; to be called before the first [`ReplicaManager::apply`].
-    ///
-    /// # Errors
-    ///
-    /// [`crate::log::LogError::DirectoryRefused`] if one belongs to another cluster.
-    pub fn claim(&self, cluster_id: &str) -> Result<(), ReplicaError> {
-        Ok(self.dirs.iter().try_for_each(|it| it.claim(cluster_id))?)
+        manager
     }
 
     /// Makes partitions as `image` says: opens and creates logs, deletes those of removed topics, takes over changed
@@ -113,7 +110,7 @@ impl ReplicaManager {
             // Also after a crash, a topic that gets the name of one that is gone must not be taken for it.
             self.store_checkpoints();
         }
-        each(&gone, |(_, it)| it.delete());
+        self.each_in_its_dir(&gone, |(_, it)| &it.dir, |(_, it)| it.delete());
         let is_first = self.image.load().version == 0;
         if is_first {
             self.put_strays_aside(image);
@@ -141,13 +138,6 @@ impl ReplicaManager {
         !self.offline.load().is_empty()
     }
 
-    /// Waits until no log directory is in use any more.
-    pub async fn all_offline(&self) {
-        for dir in &self.dirs {
-            dir.health.went_offline().await;
-        }
-    }
-
     /// The partition, if this node leads it and the caller's epoch (if any) is the current one.
     pub fn leader(
         &self,
@@ -155,6 +145,9 @@ impl ReplicaManager {
         current_leader_epoch: Option<LeaderEpoch>,
     ) -> Result<Arc<Partition>, ReplicaError> {
         let partition = self.find(topic_partition).ok_or_else(|| self.absent(topic_partition))?;
+        if !partition.log().is_online() {
+            return Err(ReplicaError::Offline);
+        }
         if !partition.is_leader() {
             return Err(ReplicaError::NotLeader);
         }
@@ -198,9 +191,22 @@ impl ReplicaManager {
     /// Applies retention to every log; called now and then.
     pub fn retain(&self) {
         let _changing = self.changing.lock();
-        for it in self.partitions.load().values() {
+        for it in self.partitions.load().values().filter(|it| it.dir.health.is_online()) {
             it.retain();
         }
+        self.store_checkpoints();
+    }
+
+    /// fsyncs the logs that are due by `flush.ms`; called now and then.
+    pub fn flush_due(&self) {
+        for it in self.partitions.load().values().filter(|it| it.dir.health.is_online()) {
+            it.flush_if_due();
+        }
+    }
+
+    /// Writes down where logs begin, and where recovery does after a crash; called now and then.
+    pub fn checkpoint(&self) {
+        let _changing = self.changing.lock();
         self.store_checkpoints();
     }
 
@@ -210,14 +216,18 @@ impl ReplicaManager {
         let hosted = self.partitions.load_full();
         let hosted: Vec<_> = hosted.values().collect();
         let closed = Mutex::new(HashMap::<_, bool>::new());
-        each(&hosted, |it| {
-            it.partition.stop();
-            let is_closed = it.close();
-            *closed.lock().entry(it.dir.path.clone()).or_insert(true) &= is_closed;
-        });
+        self.each_in_its_dir(
+            &hosted,
+            |it| &it.dir,
+            |it| {
+                it.partition.stop();
+                let is_closed = it.close();
+                *closed.lock().entry(it.dir.path.clone()).or_insert(true) &= is_closed;
+            },
+        );
         self.store_checkpoints();
         let closed = closed.into_inner();
-        for dir in self.dirs.iter().filter(|it| closed.get(&it.path) != Some(&false)) {
+        for dir in self.online_dirs().filter(|it| closed.get(&it.path) != Some(&false)) {
             if self.holds_unopened(dir) {
                 continue;
             }
@@ -240,7 +250,7 @@ impl ReplicaManager {
         let is_wanted = |partition: &TopicPartition, topic_id| {
             image.topic(partition.topic.as_str()).is_some_and(|it| it.id == topic_id)
         };
-        for dir in &self.dirs {
+        for dir in self.online_dirs() {
             if let Err(error) = dir.put_strays_aside(is_wanted) {
                 let cause = cause(&error);
                 tracing::warn!(dir = %dir.path.display(), %error, cause, "could not look for records of deleted topics");
@@ -253,11 +263,24 @@ impl ReplicaManager {
     }
 
     fn absent(&self, topic_partition: &TopicPartition) -> ReplicaError {
-        if self.offline.load().contains(topic_partition) {
+        if self.could_not_open(topic_partition) {
             ReplicaError::Offline
         } else {
             ReplicaError::UnknownTopicOrPartition
         }
+    }
+
+    pub(super) fn could_not_open(&self, topic_partition: &TopicPartition) -> bool {
+        self.offline.load().contains(topic_partition)
+    }
+
+    /// Whether the image before the one that is being applied had this partition; unknown of a node's first.
+    pub(super) fn is_new(&self, wanted: &Wanted) -> bool {
+        let before = self.image.load();
+        let partition = &wanted.topic_partition;
+        let topic = before.topic(partition.topic.as_str()).filter(|it| it.id == wanted.topic_id);
+        let had = topic.map_or(0, |it| it.partitions.len());
+        before.version > 0 && usize::try_from(partition.partition).is_ok_and(|it| it >= had)
     }
 
     fn publish(&self, partitions: Partitions) {
@@ -322,10 +345,11 @@ impl ReplicaManager {
         self.partitions.load_full()
     }
 
-    /// Writes down where logs begin, and up to where they are on disk.
+    /// Writes down where logs begin, up to where they are clean, and up to where they are on disk.
     fn store_checkpoints(&self) {
+        self.store_cleaner_points();
         let hosted = self.hosted();
-        for dir in &self.dirs {
+        for dir in self.online_dirs() {
             self.store_log_starts(dir);
             let points = || {
                 let here = hosted.iter().filter(|(_, it)| Arc::ptr_eq(&it.dir, dir));
@@ -338,14 +362,4 @@ impl ReplicaManager {
             }
         }
     }
-}
-
-/// Works on all items with a few threads.
-pub(super) fn each<T: Sync>(items: &[T], work: impl Fn(&T) + Sync) {
-    let share = items.len().div_ceil(LOADING_THREADS).max(1);
-    thread::scope(|scope| {
-        for part in items.chunks(share) {
-            scope.spawn(|| part.iter().for_each(&work));
-        }
-    });
 }

@@ -4,11 +4,15 @@
 //! alone; the seams (ISR, epochs, purgatory) are those of many.
 
 mod byte_rate;
+mod cleaning;
 mod delete_records;
 mod describe_dirs;
+mod dirs;
 mod error;
 mod fetch;
+mod group_commit;
 mod hosted;
+mod in_parallel;
 mod isr;
 mod manager;
 mod metrics;

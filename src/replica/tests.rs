@@ -16,6 +16,7 @@ use crate::{
 };
 
 mod deletion;
+mod durability;
 
 const NODE: BrokerId = BrokerId(1);
 
@@ -346,14 +347,25 @@ fn what_is_left_of_a_topic_that_was_deleted_in_a_crash_is_put_aside() {
 #[test]
 fn acks_all_needs_enough_replicas_in_sync() {
     let host = Host::start();
-    let mut strict = image(&[("a", 1, 1, 1)]);
+    let mut strict = image(&[("a", 1, 1, 1), ("alone", 2, 1, 1)]);
+    let mut two_replicas = strict.topics[&TopicName::from("a")].as_ref().clone();
+    two_replicas.partitions[0].replicas.push(BrokerId(2));
+    strict.topics.insert("a".into(), Arc::new(two_replicas));
     let own = [("min.insync.replicas".to_owned(), "2".to_owned())].into();
-    strict.configs.insert(ConfigResource::Topic(TopicName::from("a")), Arc::new(own));
+    let own: Arc<TopicConfigs> = Arc::new(own);
+    for topic in ["a", "alone"] {
+        strict.configs.insert(ConfigResource::Topic(TopicName::from(topic)), own.clone());
+    }
     host.apply(strict);
     let partition = host.partition("a", 0);
     let refused = partition.append(vec![batch(1)], Acks::All);
     assert!(matches!(refused, Err(ReplicaError::NotEnoughReplicas)));
     assert!(partition.append(vec![batch(1)], Acks::Leader).is_ok());
+    let alone = host.partition("alone", 0);
+    assert!(
+        alone.append(vec![batch(1)], Acks::All).is_ok(),
+        "more than it has cannot be asked for"
+    );
 }
 
 #[tokio::test]
@@ -366,8 +378,7 @@ async fn what_is_committed_is_told_at_once_and_what_is_not_times_out() {
     assert!(partition.committed(appended.last_offset, Acks::All, wait).await.is_ok());
     let never = partition.committed(Offset(2), Acks::All, wait).await;
     assert!(matches!(never, Err(ReplicaError::TimedOut)));
-    let leader_only = partition.committed(Offset(2), Acks::Leader, wait).await;
-    assert!(leader_only.is_ok());
+    assert!(partition.committed(Offset(2), Acks::None, wait).await.is_ok());
     let waiting = partition.committed(Offset(2), Acks::All, Duration::from_mins(1));
     let (result, ()) = tokio::join!(waiting, async { partition.stop() });
     assert!(matches!(result, Err(ReplicaError::NotLeader)));

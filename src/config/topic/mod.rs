@@ -37,6 +37,15 @@ pub struct CleanupPolicy {
     pub compact: bool,
 }
 
+/// `klamm.flush.mode`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlushMode {
+    /// Acknowledged once the operating system has it.
+    Os,
+    /// Acknowledged after an fsync that covers it.
+    Ack,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartitionerMode {
     Route,
@@ -51,9 +60,14 @@ pub enum TransformsMode {
 }
 
 /// The effective configs of one topic.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TopicConfig {
     pub cleanup_policy: CleanupPolicy,
+    pub min_cleanable_dirty_ratio: f64,
+    pub min_compaction_lag_ms: i64,
+    pub max_compaction_lag_ms: i64,
+    /// How long the cleaner leaves tombstones.
+    pub delete_retention_ms: i64,
     /// `None`: as the producer sent it.
     pub compression_type: Option<Compression>,
     pub max_message_bytes: usize,
@@ -70,6 +84,10 @@ pub struct TopicConfig {
     pub segment_index_bytes: u32,
     pub index_interval_bytes: u32,
     pub file_delete_delay_ms: u64,
+    pub flush_messages: i64,
+    pub flush_ms: i64,
+    pub flush_mode: FlushMode,
+    pub preallocate: bool,
     pub partitioner: Option<PluginName>,
     pub partitioner_mode: PartitionerMode,
     /// In order; empty for none.
@@ -87,6 +105,10 @@ impl TopicConfig {
         let hooks = !topic.is_internal();
         Self {
             cleanup_policy: resolver.get("cleanup.policy"),
+            min_cleanable_dirty_ratio: resolver.get("min.cleanable.dirty.ratio"),
+            min_compaction_lag_ms: resolver.get("min.compaction.lag.ms"),
+            max_compaction_lag_ms: resolver.get("max.compaction.lag.ms"),
+            delete_retention_ms: resolver.get("delete.retention.ms"),
             compression_type: resolver.get::<CompressionType>("compression.type").0,
             max_message_bytes: resolver.size("max.message.bytes") as usize,
             timestamp_type: resolver.get::<TimestampTypeName>("message.timestamp.type").0,
@@ -102,6 +124,10 @@ impl TopicConfig {
             segment_index_bytes: resolver.size("segment.index.bytes"),
             index_interval_bytes: resolver.size("index.interval.bytes"),
             file_delete_delay_ms: resolver.get("file.delete.delay.ms"),
+            flush_messages: resolver.get("flush.messages"),
+            flush_ms: resolver.get("flush.ms"),
+            flush_mode: resolver.get("klamm.flush.mode"),
+            preallocate: resolver.boolean("preallocate"),
             partitioner: resolver.names(PARTITIONER).pop().filter(|_| hooks),
             partitioner_mode: resolver.get(PARTITIONER_MODE),
             transforms: if hooks { resolver.names(TRANSFORMS) } else { Vec::new() },
@@ -147,6 +173,11 @@ impl Resolver<'_> {
         self.get(name)
     }
 
+    /// In any case, as Kafka reads it.
+    fn boolean(&self, name: &str) -> bool {
+        self.layers.values(name).next().unwrap_or(default(name)).trim().eq_ignore_ascii_case("true")
+    }
+
     fn names(&self, name: &str) -> Vec<PluginName> {
         let value = self.layers.values(name).next().unwrap_or("");
         list(value).map(Into::into).collect()
@@ -159,6 +190,18 @@ impl FromStr for CleanupPolicy {
     fn from_str(value: &str) -> Result<Self, ()> {
         let has = |policy: &str| list(value).any(|it| it == policy);
         Ok(Self { delete: has("delete"), compact: has("compact") })
+    }
+}
+
+impl FromStr for FlushMode {
+    type Err = ();
+
+    fn from_str(value: &str) -> Result<Self, ()> {
+        match value {
+            "os" => Ok(Self::Os),
+            "ack" => Ok(Self::Ack),
+            _ => Err(()),
+        }
     }
 }
 

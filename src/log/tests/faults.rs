@@ -26,12 +26,15 @@ fn a_full_disk_at_any_byte_loses_only_the_batch_that_did_not_fit() {
         let error = append(&log, &Sent::records(2)).unwrap_err();
         assert!(matches!(error, LogError::Storage { action: "append to", .. }), "{error}");
         assert_eq!(log.log_end_offset(), Offset(2));
+        assert!(!log.is_online());
 
         faults.fill_disk_after(usize::MAX);
+        assert!(matches!(append(&log, &Sent::records(2)), Err(LogError::Offline(_))));
+        drop(log);
+        let log = open(&path, settings());
+        assert_eq!(spans(&log), [(0, 1)]);
         append(&log, &Sent::records(2)).unwrap();
         assert_eq!(spans(&log), [(0, 1), (2, 3)]);
-        drop(log);
-        assert_eq!(spans(&open(&path, settings())), [(0, 1), (2, 3)]);
     }
 }
 

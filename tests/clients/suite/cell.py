@@ -41,9 +41,10 @@ class Cell:
         """The Java client on the shared broker: makes topics and knows Kafka's own answers."""
         return self._run.shared_tool()
 
-    def own_broker(self, settings=None, plugins=None):
-        """A broker for this cell alone, started; the cell may kill it. `plugins`: files that it finds when it starts."""
-        kind = Klamm if self.on_klamm else Kafka
+    def own_broker(self, settings=None, plugins=None, kind=None):
+        """A broker for this cell alone, started; the cell may kill it. `plugins`: files that it finds when it starts. `kind` may
+        be another one than that under test."""
+        kind = kind or (Klamm if self.on_klamm else Kafka)
         broker = self._keep(kind(self.folder / f"broker{len(self._open)}", settings), "stop")
         for name, data in (plugins or {}).items():
             put(broker, name, data)

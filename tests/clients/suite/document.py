@@ -1,4 +1,4 @@
-"""The table of clients in docs/compatibility.md: written after a whole run in which nothing failed, so that it cannot promise more."""
+"""The tables of clients and of Kafka's tools in docs/compatibility.md: written after a whole run in which nothing failed, so that it cannot promise more."""
 
 import json
 import re
@@ -12,13 +12,36 @@ from .scenarios import ALL, cannot
 DOCUMENT = REPO / "docs" / "compatibility.md"
 TITLES = {"platformatic": "@platformatic/kafka", "java": "kafka-clients (Java)", "kafka-go": "segmentio/kafka-go"}
 MODULES = {"franz-go": "github.com/twmb/franz-go", "sarama": "github.com/IBM/sarama", "kafka-go": "github.com/segmentio/kafka-go"}
-BEGIN, END = "<!-- generated: clients -->\n", "<!-- generated: end -->"
+CLIENTS, TOOLS, END = "<!-- generated: clients -->\n", "<!-- generated: tools -->\n", "<!-- generated: end -->"
+# They ask what no client asks; the first has a table of its own.
+NO_CLIENTS = ["tools", "differential"]
 
 
 def write(cells):
-    before, rest = DOCUMENT.read_text().split(BEGIN)
+    of_clients = [cell for cell in cells if cell.scenario not in NO_CLIENTS]
+    _put(CLIENTS, f"{_table(of_clients)}\n{_reasons()}")
+    _put(TOOLS, _tools([cell for cell in cells if cell.scenario == "tools"]))
+
+
+def _put(begin, text):
+    before, rest = DOCUMENT.read_text().split(begin)
     after = rest[rest.index(END):]
-    DOCUMENT.write_text(f"{before}{BEGIN}\n{_table(cells)}\n{_reasons()}\n{after}")
+    DOCUMENT.write_text(f"{before}{begin}\n{text}\n{after}")
+
+
+def _tools(cells):
+    """A row a tool: what passed, and what was not asked because it is not served."""
+    rows = {}
+    for cell in cells:
+        for name in cell.passed:
+            tool, _, what = name.partition(": ")
+            rows.setdefault(tool, ([], []))[0].append(what)
+        for name, why in cell.skipped:
+            tool, _, what = name.partition(": ")
+            rows.setdefault(tool, ([], []))[1].append(f"{what} ({why})")
+    table = [["tool", "works", "not yet"], ["---"] * 3]
+    table += [[f"`{tool}`", "; ".join(works), "; ".join(missing)] for tool, (works, missing) in sorted(rows.items())]
+    return "".join(f"| {' | '.join(row)} |\n" for row in table)
 
 
 def _table(cells):

@@ -4,8 +4,8 @@ A scenario asks and compares; how a client does a thing stands in that client's 
 the reason told there. The order here is the order of a whole run: first what each client of the list must do, then what Klamm adds.
 """
 
-from . import (alerts, assignment, big, codecs, commit_resume, crash, delete_records, dump, exactly_once, filtered, group, groups_admin,
-               idempotence, keys, left_alone, records, seek_pause, timestamp, topics)
+from . import (alerts, assignment, big, codecs, commit_resume, crash, delete_records, differential, dump, exactly_once, filtered, group,
+               groups_admin, idempotence, keys, left_alone, records, seek_pause, timestamp, tools, topics)
 
 ALL = {
     "topics": topics,
@@ -27,6 +27,8 @@ ALL = {
     "exactly-once": exactly_once,
     "crash": crash,
     "alerts": alerts,
+    "tools": tools,
+    "differential": differential,
 }
 
 

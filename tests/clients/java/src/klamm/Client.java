@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
+import java.io.PrintStream;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -18,9 +19,11 @@ public final class Client {
 
     public static void main(String[] arguments) throws Exception {
         Map<String, Verb> verbs = verbs(arguments[0]);
+        // Tools print to standard output too, and what they print is part of an answer.
+        PrintStream answers = System.out;
         var requests = new BufferedReader(new InputStreamReader(System.in));
         for (String line; (line = requests.readLine()) != null; ) {
-            System.out.println(JSON.writeValueAsString(answer(verbs, JSON.readTree(line))));
+            answers.println(JSON.writeValueAsString(answer(verbs, JSON.readTree(line))));
         }
         System.exit(0);
     }
@@ -35,6 +38,8 @@ public final class Client {
         verbs.put("expected_partitions", ExpectedPartitions::answer);
         verbs.put("expected_assignment", ExpectedAssignment::answer);
         verbs.put("raw_group", new RawGroup(bootstrap));
+        verbs.put("tool", new Tool());
+        new Raw(bootstrap).addTo(verbs);
         return verbs;
     }
 
@@ -44,7 +49,7 @@ public final class Client {
             answer.put("ok", verbs.get(request.get("do").asText()).answer(request));
         } catch (Exception error) {
             error.printStackTrace();
-            answer.put("error", error.toString());
+            answer.put("error", error.getCause() == null ? error.toString() : error + ": " + error.getCause());
         }
         return answer;
     }

@@ -1,0 +1,334 @@
+"""Kafka's own command-line tools, called by class name: each says what it should, and what it should have done is so (issue 3,
+check 2). A check is named `TOOL: what`; the table of tools in docs/compatibility.md is made of these names."""
+
+import json
+import re
+import subprocess
+import time
+
+from ..failure import Failure, Skip, expect, require
+from ..paths import JVM
+
+CLIENTS = ["java"]
+PLAIN_KAFKA = True
+CLASSES = {
+    "kafka-topics": "org.apache.kafka.tools.TopicCommand",
+    "kafka-configs": "kafka.admin.ConfigCommand",
+    "kafka-console-producer": "org.apache.kafka.tools.ConsoleProducer",
+    "kafka-console-consumer": "org.apache.kafka.tools.consumer.ConsoleConsumer",
+    "kafka-consumer-groups": "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand",
+    "kafka-groups": "org.apache.kafka.tools.GroupsCommand",
+    "kafka-get-offsets": "org.apache.kafka.tools.GetOffsetShell",
+    "kafka-delete-records": "org.apache.kafka.tools.DeleteRecordsCommand",
+    "kafka-log-dirs": "org.apache.kafka.tools.LogDirsCommand",
+    "kafka-broker-api-versions": "org.apache.kafka.tools.BrokerApiVersionsCommand",
+    "kafka-producer-perf-test": "org.apache.kafka.tools.ProducerPerformance",
+    "kafka-consumer-perf-test": "org.apache.kafka.tools.ConsumerPerformance",
+    "kafka-verifiable-producer": "org.apache.kafka.tools.VerifiableProducer",
+    "kafka-verifiable-consumer": "org.apache.kafka.tools.VerifiableConsumer",
+    "kafka-dump-log": "kafka.tools.DumpLogSegments",
+    "kafka-features": "org.apache.kafka.tools.FeatureCommand",
+    "kafka-metadata-quorum": "org.apache.kafka.tools.MetadataQuorumCommand",
+    "kafka-cluster": "org.apache.kafka.tools.ClusterTool",
+    "kafka-client-metrics": "org.apache.kafka.tools.ClientMetricsCommand",
+    "kafka-leader-election": "org.apache.kafka.tools.LeaderElectionCommand",
+    "kafka-reassign-partitions": "org.apache.kafka.tools.reassign.ReassignPartitionsCommand",
+}
+# They do their last things at the end of their process.
+HOOKED = ["kafka-verifiable-producer", "kafka-verifiable-consumer"]
+UNSERVED = re.compile(r"The node does not support (\w+)")
+SETTLE_SECONDS = 30
+PROCESS_SECONDS = 120
+NODE = "1"
+PERF_RECORDS = 3000
+VERIFIED = 200
+RETENTION = "retention.ms=3600000"
+
+
+def run(cell):
+    broker = cell.own_broker({"node.id": NODE})
+    tools = Tools(cell, broker)
+    for scene in (_topics, _configs, _records, _groups, _offsets, _load, _cluster, _files):
+        scene(cell, tools)
+
+
+class Tools:
+    """Runs one tool after another in one process of the Java client."""
+
+    def __init__(self, cell, broker):
+        self.broker = broker
+        self.bootstrap = ["--bootstrap-server", broker.bootstrap]
+        self._client = cell.client(broker)
+
+    def run(self, tool, *arguments, text="", status=0, bootstrap=True):
+        """What the tool printed, when it ended with `status`."""
+        given = [*(self.bootstrap if bootstrap else []), *arguments]
+        ended, told = self._in_process(tool, given) if tool in HOOKED else self._in_client(tool, given, text)
+        unserved = UNSERVED.search(told)
+        if unserved and self.broker.kind == "klamm":
+            raise Skip(f"{unserved[1]} is not served")
+        require((ended == 0) == (status == 0), f"{tool} {' '.join(arguments)} ended with {ended}: {told}")
+        return told
+
+    def _in_client(self, tool, arguments, text):
+        done = self._client.ask("tool", **{"class": CLASSES[tool]}, arguments=arguments, input=text)
+        return done["status"], done["out"] + done["err"]
+
+    def _in_process(self, tool, arguments):
+        done = subprocess.run([*JVM, CLASSES[tool], *arguments], capture_output=True, text=True, timeout=PROCESS_SECONDS)
+        return done.returncode, done.stdout + done.stderr
+
+    def offsets(self, topic, *options):
+        """What kafka-get-offsets tells, by partition."""
+        told = self.run("kafka-get-offsets", "--topic", topic, *options)
+        return {int(partition): int(offset) for partition, offset in re.findall(rf"^{re.escape(topic)}:(\d+):(-?\d+)$", told, re.M)}
+
+
+def _topics(cell, tools):
+    topic = cell.topic("topics")
+    named = ["--topic", topic]
+    with cell.check("kafka-topics: create and describe"):
+        told = tools.run("kafka-topics", "--create", *named, "--partitions", "3", "--replication-factor", "1", "--config", RETENTION)
+        require(f"Created topic {topic}." in told, told)
+        _eventually(lambda: _expect_described(tools, topic, 3, RETENTION))
+    with cell.check("kafka-topics: create what is there"):
+        require("already exists" in tools.run("kafka-topics", "--create", *named, status=1), "refused for another reason")
+        tools.run("kafka-topics", "--create", "--if-not-exists", *named)
+    with cell.check("kafka-topics: list"):
+        require(topic in tools.run("kafka-topics", "--list").splitlines(), "not listed")
+    with cell.check("kafka-topics: alter"):
+        tools.run("kafka-topics", "--alter", *named, "--partitions", "5")
+        _eventually(lambda: _expect_described(tools, topic, 5, RETENTION))
+    with cell.check("kafka-topics: which are under-replicated"):
+        told = tools.run("kafka-topics", "--describe", "--under-replicated-partitions")
+        require("Topic:" not in told, f"under-replicated: {told}")
+    with cell.check("kafka-topics: delete"):
+        tools.run("kafka-topics", "--delete", *named)
+        _eventually(lambda: require(topic not in tools.run("kafka-topics", "--list").splitlines(), "still listed"))
+    with cell.check("kafka-topics: describe what is gone"):
+        require("does not exist" in tools.run("kafka-topics", "--describe", *named, status=1), "refused for another reason")
+
+
+def _expect_described(tools, topic, partitions, config):
+    told = tools.run("kafka-topics", "--describe", "--topic", topic)
+    require(f"PartitionCount: {partitions}\t" in told and config in told, told)
+    found = re.findall(rf"Topic: {re.escape(topic)}\tPartition: (\d+)\tLeader: {NODE}\tReplicas: {NODE}\tIsr: {NODE}", told)
+    expect(found, [str(partition) for partition in range(partitions)], "partitions with their leader")
+
+
+def _configs(cell, tools):
+    topic = cell.topic("configs")
+    tools.run("kafka-topics", "--create", "--topic", topic, "--partitions", "1")
+    of_topic = ["--entity-type", "topics", "--entity-name", topic]
+    of_brokers = ["--entity-type", "brokers", "--entity-default"]
+    of_client = ["--entity-type", "clients", "--entity-name", "some-client"]
+    with cell.check("kafka-configs: alter a topic"):
+        tools.run("kafka-configs", "--alter", *of_topic, "--add-config", "max.message.bytes=12345,cleanup.policy=[compact,delete]")
+        _eventually(lambda: _expect_told(tools, of_topic, ["max.message.bytes=12345", "cleanup.policy=compact,delete"]))
+    with cell.check("kafka-configs: delete from a topic"):
+        tools.run("kafka-configs", "--alter", *of_topic, "--delete-config", "max.message.bytes")
+        _eventually(lambda: _expect_told(tools, of_topic, ["cleanup.policy=compact,delete"], ["max.message.bytes"]))
+    with cell.check("kafka-configs: what is no setting"):
+        told = tools.run("kafka-configs", "--alter", *of_topic, "--add-config", "no.such.setting=1", status=1)
+        require("no.such.setting" in told, f"refused for another reason: {told}")
+    with cell.check("kafka-configs: describe all of a topic and of a broker"):
+        _expect_told(tools, [*of_topic, "--all"], ["retention.ms=604800000", "segment.bytes=1073741824"])
+        _expect_told(tools, ["--entity-type", "brokers", "--entity-name", NODE, "--all"], [f"node.id={NODE}", "num.partitions=1"])
+    with cell.check("kafka-configs: alter brokers"):
+        tools.run("kafka-configs", "--alter", *of_brokers, "--add-config", "message.max.bytes=2000000")
+        _eventually(lambda: _expect_told(tools, of_brokers, ["message.max.bytes=2000000"]))
+        tools.run("kafka-configs", "--alter", *of_brokers, "--delete-config", "message.max.bytes")
+        _eventually(lambda: _expect_told(tools, of_brokers, [], ["message.max.bytes"]))
+    with cell.check("kafka-configs: quotas of a client"):
+        tools.run("kafka-configs", "--alter", *of_client, "--add-config", "producer_byte_rate=1048576")
+        _eventually(lambda: _expect_told(tools, of_client, ["producer_byte_rate=1048576"]))
+        tools.run("kafka-configs", "--alter", *of_client, "--delete-config", "producer_byte_rate")
+        _eventually(lambda: _expect_told(tools, of_client, [], ["producer_byte_rate"]))
+
+
+def _expect_told(tools, entity, there, gone=()):
+    told = tools.run("kafka-configs", "--describe", *entity)
+    for text in there:
+        require(text in told, f"{text} is not in {told}")
+    for text in gone:
+        require(text not in told, f"{text} is in {told}")
+
+
+def _records(cell, tools):
+    topic, group = _console(cell)
+    tools.run("kafka-topics", "--create", "--topic", topic, "--partitions", "1")
+    lines = [f"key{number}:value {number}" for number in range(10)]
+    with cell.check("kafka-console-producer: lines with keys"):
+        tools.run("kafka-console-producer", "--topic", topic, "--property", "parse.key=true", "--property", "key.separator=:",
+                  text="".join(f"{line}\n" for line in lines))
+        expect(tools.offsets(topic), {0: 10}, "end of the log")
+    with cell.check("kafka-console-consumer: from the beginning"):
+        told = tools.run("kafka-console-consumer", "--topic", topic, "--from-beginning", "--max-messages", "10", "--property",
+                         "print.key=true", "--property", "key.separator=:", "--property", "print.offset=true")
+        expect(re.findall(r"^Offset:(\d+):(.*)$", told, re.M), [(str(n), line) for n, line in enumerate(lines)], "lines")
+    with cell.check("kafka-console-consumer: from an offset of a partition"):
+        told = tools.run("kafka-console-consumer", "--topic", topic, "--partition", "0", "--offset", "7", "--max-messages", "3")
+        expect(re.findall(r"^value \d$", told, re.M), ["value 7", "value 8", "value 9"], "lines")
+    with cell.check("kafka-console-consumer: as a group"):
+        told = tools.run("kafka-console-consumer", "--topic", topic, "--group", group, "--from-beginning", "--max-messages", "4")
+        expect(re.findall(r"^value \d$", told, re.M), [f"value {number}" for number in range(4)], "lines")
+
+
+def _console(cell):
+    """The topic and the group that several scenes use."""
+    return cell.topic("console"), cell.topic("group")
+
+
+def _groups(cell, tools):
+    topic, group = _console(cell)
+    named = ["--group", group]
+    with cell.check("kafka-consumer-groups: list and describe"):
+        require(group in tools.run("kafka-consumer-groups", "--list").splitlines(), "not listed")
+        _expect_position(tools, group, topic, 4, 10)
+        require(" Empty " in tools.run("kafka-consumer-groups", "--describe", "--state", *named), "not empty")
+    with cell.check("kafka-groups: list"):
+        require(re.search(rf"^{re.escape(group)} +Classic +consumer", tools.run("kafka-groups", "--list"), re.M), "not listed")
+    resets = {"to the earliest": (["--to-earliest"], 0), "to an offset": (["--to-offset", "6"], 6), "by a shift": (["--shift-by", "-2"], 4),
+              "to the latest": (["--to-latest"], 10), "to a time": (["--to-datetime", "2020-01-01T00:00:00.000"], 0)}
+    for what, (how, position) in resets.items():
+        with cell.check(f"kafka-consumer-groups: reset offsets {what}"):
+            reset = ["--reset-offsets", *named, "--topic", topic, *how]
+            before = _position(tools, group, topic)
+            require(re.search(rf"{re.escape(topic)} +0 +{position}\b", tools.run("kafka-consumer-groups", *reset, "--dry-run")), "dry run")
+            expect(_position(tools, group, topic), before, "position after a dry run")
+            tools.run("kafka-consumer-groups", *reset, "--execute")
+            _expect_position(tools, group, topic, position, 10)
+    with cell.check("kafka-consumer-groups: delete offsets"):
+        told = tools.run("kafka-consumer-groups", "--delete-offsets", *named, "--topic", topic)
+        require("Successful" in told, told)
+        expect(_position(tools, group, topic), None, "position of what was deleted")
+    with cell.check("kafka-consumer-groups: delete"):
+        tools.run("kafka-consumer-groups", "--reset-offsets", *named, "--topic", topic, "--to-latest", "--execute")
+        require("was successful" in tools.run("kafka-consumer-groups", "--delete", *named), "not deleted")
+        require(group not in tools.run("kafka-consumer-groups", "--list").splitlines(), "still listed")
+    with cell.check("kafka-consumer-groups: what is gone"):
+        # The tool itself ends with status 0.
+        require("not found" in tools.run("kafka-consumer-groups", "--describe", *named), "described")
+
+
+def _position(tools, group, topic):
+    """The committed offset and the end of the log."""
+    told = tools.run("kafka-consumer-groups", "--describe", "--group", group)
+    found = re.search(rf"^{re.escape(group)} +{re.escape(topic)} +0 +(\d+) +(\d+) +(\d+) ", told, re.M)
+    return found and tuple(map(int, found.groups()))
+
+
+def _expect_position(tools, group, topic, position, end):
+    expect(_position(tools, group, topic), (position, end, end - position), "position, end and lag")
+
+
+def _offsets(cell, tools):
+    topic, _ = _console(cell)
+    with cell.check("kafka-get-offsets: latest, earliest, of the largest timestamp"):
+        expect(tools.offsets(topic, "--time", "latest"), {0: 10}, "latest")
+        expect(tools.offsets(topic, "--time", "earliest"), {0: 0}, "earliest")
+        largest = tools.offsets(topic, "--time", "max-timestamp")[0]
+        require(0 <= largest < 10, f"of the largest timestamp: {largest}")
+    with cell.check("kafka-delete-records: up to an offset"):
+        wanted = {"version": 1, "partitions": [{"topic": topic, "partition": 0, "offset": 3}]}
+        with open(cell.file("delete.json"), "w") as file:
+            json.dump(wanted, file)
+        told = tools.run("kafka-delete-records", "--offset-json-file", cell.file("delete.json"))
+        require(f"partition: {topic}-0\tlow_watermark: 3" in told, told)
+        expect(tools.offsets(topic, "--time", "earliest"), {0: 3}, "earliest")
+        told = tools.run("kafka-console-consumer", "--topic", topic, "--from-beginning", "--max-messages", "1")
+        expect(re.findall(r"^value \d$", told, re.M), ["value 3"], "first line")
+    with cell.check("kafka-log-dirs: describe"):
+        told = tools.run("kafka-log-dirs", "--describe", "--topic-list", topic, "--broker-list", NODE)
+        found = json.loads(next(line for line in told.splitlines() if line.startswith("{")))
+        directory = found["brokers"][0]["logDirs"][0]
+        expect((directory["error"], directory["logDir"]), (None, str(tools.broker.data)), "directory")
+        expect([at["partition"] for at in directory["partitions"]], [f"{topic}-0"], "partitions")
+        require(directory["partitions"][0]["size"] > 0, "no size")
+
+
+def _load(cell, tools):
+    topic, verified = cell.topic("load"), cell.topic("verified")
+    for name in (topic, verified):
+        tools.run("kafka-topics", "--create", "--topic", name, "--partitions", "2")
+    with cell.check("kafka-producer-perf-test: counts what arrives"):
+        told = tools.run("kafka-producer-perf-test", "--topic", topic, "--num-records", str(PERF_RECORDS), "--record-size", "100",
+                         "--throughput", "-1", "--producer-props", f"bootstrap.servers={tools.broker.bootstrap}", bootstrap=False)
+        require(f"{PERF_RECORDS} records sent" in told, told)
+        expect(sum(tools.offsets(topic).values()), PERF_RECORDS, "records in the topic")
+    with cell.check("kafka-consumer-perf-test: counts what is there"):
+        told = tools.run("kafka-consumer-perf-test", "--topic", topic, "--messages", str(PERF_RECORDS), "--timeout", "30000")
+        row = next(line for line in told.splitlines() if re.match(r"\d{4}-\d\d-\d\d", line)).split(", ")
+        expect(row[4], str(PERF_RECORDS), "records")
+    with cell.check("kafka-verifiable-producer: all acknowledged"):
+        events = _events(tools.run("kafka-verifiable-producer", "--topic", verified, "--max-messages", str(VERIFIED), "--acks", "-1"))
+        expect(sum(event["name"] == "producer_send_success" for event in events), VERIFIED, "acknowledged")
+        expect(sum(tools.offsets(verified).values()), VERIFIED, "records in the topic")
+    with cell.check("kafka-verifiable-consumer: all consumed and committed"):
+        events = _events(tools.run("kafka-verifiable-consumer", "--topic", verified, "--group-id", cell.topic("verifying"),
+                                   "--reset-policy", "earliest", "--max-messages", str(VERIFIED)))
+        expect(sum(event["count"] for event in events if event["name"] == "records_consumed"), VERIFIED, "consumed")
+        committed = {}
+        for event in events:
+            if event["name"] == "offsets_committed":
+                require(event["success"], f"not committed: {event}")
+                committed |= {at["partition"]: at["offset"] for at in event["offsets"]}
+        expect(committed, {partition: end for partition, end in tools.offsets(verified).items() if end}, "committed")
+
+
+def _events(told):
+    return [json.loads(line) for line in told.splitlines() if line.startswith("{")]
+
+
+def _cluster(cell, tools):
+    with cell.check("kafka-broker-api-versions: ranges"):
+        told = tools.run("kafka-broker-api-versions")
+        for text in (f"id: {NODE} rack: null", "Produce(0): 0 to 13", "Fetch(1): 4 to 18", "ApiVersions(18): 0 to 4"):
+            require(text in told, f"{text} is not in {told}")
+    with cell.check("kafka-cluster: id and endpoints"):
+        require(re.search(r"^Cluster ID: \S{22}$", tools.run("kafka-cluster", "cluster-id", *tools.bootstrap, bootstrap=False), re.M), "no id")
+        port = tools.broker.bootstrap.split(":")[1]
+        told = tools.run("kafka-cluster", "list-endpoints", *tools.bootstrap, bootstrap=False)
+        require(re.search(rf"^{NODE} +127.0.0.1 +{port} ", told, re.M), told)
+    with cell.check("kafka-features: describe"):
+        told = tools.run("kafka-features", "describe")
+        if cell.on_klamm and "Feature:" not in told:
+            raise Skip("no feature is announced")
+        require("Feature: metadata.version" in told, told)
+    with cell.check("kafka-metadata-quorum: describe"):
+        status = tools.run("kafka-metadata-quorum", "describe", "--status")
+        require(re.search(rf"^LeaderId: +{NODE}$", status, re.M) and re.search(r"^HighWatermark: +\d+$", status, re.M), status)
+        replicas = tools.run("kafka-metadata-quorum", "describe", "--replication")
+        require(re.search(rf"^{NODE} .*Leader", replicas, re.M), replicas)
+    with cell.check("kafka-client-metrics: alter, list, describe, delete"):
+        named = ["--name", "some-metrics"]
+        tools.run("kafka-client-metrics", "--alter", *named, "--metrics", "org.apache.kafka.producer.", "--interval", "10000")
+        _eventually(lambda: require("some-metrics" in tools.run("kafka-client-metrics", "--list"), "not listed"))
+        told = tools.run("kafka-client-metrics", "--describe", *named)
+        require("interval.ms=10000" in told and "metrics=org.apache.kafka.producer." in told, told)
+        tools.run("kafka-client-metrics", "--delete", *named)
+        _eventually(lambda: require("some-metrics" not in tools.run("kafka-client-metrics", "--list"), "still listed"))
+    with cell.check("kafka-leader-election: not needed"):
+        tools.run("kafka-leader-election", "--election-type", "preferred", "--all-topic-partitions")
+    with cell.check("kafka-reassign-partitions: list"):
+        require("No partition reassignments found." in tools.run("kafka-reassign-partitions", "--list"), "a reassignment")
+
+
+def _files(cell, tools):
+    topic, _ = _console(cell)
+    with cell.check("kafka-dump-log: each record"):
+        files = sorted(str(path) for path in tools.broker.data.rglob(f"{topic}-0/*.log"))
+        told = tools.run("kafka-dump-log", "--deep-iteration", "--print-data-log", "--files", ",".join(files), bootstrap=False)
+        expect(re.findall(r"payload: (value \d)$", told, re.M), [f"value {number}" for number in range(10)], "records")
+
+
+def _eventually(check):
+    """Metadata reaches a broker a moment after the controller has answered."""
+    deadline = time.monotonic() + SETTLE_SECONDS
+    while True:
+        try:
+            return check()
+        except Failure:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.1)
