@@ -202,13 +202,18 @@ fn a_default_request_of_every_version_is_walked_to_its_end() {
     });
 }
 
-/// What five clients sent to a broker of ours, by `tests/clients/run --write-frames`: key, version, frame.
-const FRAMES: [&str; 5] = [
+/// What ten clients sent to a broker of ours, by `tests/clients/run --write-frames`: key, version, frame.
+const FRAMES: [&str; 10] = [
+    include_str!("../../../tests/clients/frames/aiokafka.hex"),
     include_str!("../../../tests/clients/frames/confluent-kafka.hex"),
+    include_str!("../../../tests/clients/frames/franz-go.hex"),
     include_str!("../../../tests/clients/frames/java.hex"),
+    include_str!("../../../tests/clients/frames/kafka-go.hex"),
     include_str!("../../../tests/clients/frames/kafka-python.hex"),
     include_str!("../../../tests/clients/frames/kafkajs.hex"),
     include_str!("../../../tests/clients/frames/kcat.hex"),
+    include_str!("../../../tests/clients/frames/platformatic.hex"),
+    include_str!("../../../tests/clients/frames/sarama.hex"),
 ];
 
 fn bytes_of(hex: &str) -> Bytes {
@@ -223,6 +228,10 @@ fn real_clients_requests_pass_and_are_read_to_their_end() {
         let mut frame = bytes_of(line.rsplit(' ').next().unwrap());
         let RequestHeader { api_key, api_version, .. } = RequestHeader::parse(&mut frame).unwrap();
         assert!(line.starts_with(&format!("{} {api_version} ", api_key as i16)), "{line}");
+        if api_key == ApiKey::ApiVersions && !versions(api_key).contains(&api_version) {
+            // Franz-go asks for a version to come, and is told what there is without being read.
+            continue;
+        }
         assert_eq!(check(api_key, api_version, &frame), Ok(frame.len()), "{line}");
         assert_eq!(encoded_again(api_key, api_version, &frame), frame, "{line}");
         keys.insert(api_key as i16);

@@ -19,7 +19,7 @@ NO_CLIENTS = ["tools", "differential"]
 
 def write(cells):
     of_clients = [cell for cell in cells if cell.scenario not in NO_CLIENTS]
-    _put(CLIENTS, f"{_table(of_clients)}\n{_reasons()}")
+    _put(CLIENTS, f"{_table(of_clients)}\n{_reasons(of_clients)}")
     _put(TOOLS, _tools([cell for cell in cells if cell.scenario == "tools"]))
 
 
@@ -56,13 +56,17 @@ def _entry(passed, scenario, name):
     return "cannot" if name in cannot(scenario) else str(passed.get((scenario, name), ""))
 
 
-def _reasons():
-    """Who cannot what, a line a reason."""
+def _reasons(cells):
+    """Who cannot what, wholly or in part, a line a reason."""
     whose = {}
     for scenario in ALL:
         for name, why in cannot(scenario).items():
-            whose.setdefault((name, why), []).append(f"`{scenario}`")
-    return "".join(f"- {', '.join(scenarios)}: {TITLES.get(name, name)} {why}.\n" for (name, why), scenarios in whose.items())
+            whose.setdefault((name, why), {})[f"`{scenario}`"] = None
+    for cell in cells:
+        for _, why in cell.skipped:
+            reason = (cell.client_name, why.removeprefix(f"{cell.client_name} "))
+            whose.setdefault(reason, {})[f"a part of `{cell.scenario}`"] = None
+    return "".join(f"- {', '.join(parts)}: {TITLES.get(name, name)} {why}.\n" for (name, why), parts in whose.items())
 
 
 def _version(name):

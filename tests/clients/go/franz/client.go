@@ -25,7 +25,7 @@ func New(bootstrap string) verb.Client {
 }
 
 func (it *client) open(options ...kgo.Opt) *kgo.Client {
-	// What the broker does not say is not guessed: a bad option is a mistake here.
+	// It fails at options that are none: a mistake of this file.
 	opened, err := kgo.NewClient(append(options, kgo.SeedBrokers(it.bootstrap), kgo.MetadataMaxAge(time.Second),
 		kgo.MetadataMinAge(200*time.Millisecond), kgo.FetchMaxWait(100*time.Millisecond))...)
 	if err != nil {
