@@ -7,8 +7,8 @@
 //! | 0       |                                                    | KIP-455 |
 //! | 1       | whether the number of replicas may become another  | KIP-860 |
 //!
-//! Not served: a move to another node. A partition that is to be where it is is; every other assignment is refused, as Kafka
-//! refuses brokers that it does not know.
+//! Not served: a move to another node. Every assignment but the present one is refused, as Kafka refuses brokers that it
+//! does not know.
 
 use std::ops::RangeInclusive;
 

@@ -21,7 +21,7 @@ impl From<LogError> for ErrorCode {
             LogError::InvalidProducerEpoch { .. } => Self::InvalidProducerEpoch,
             LogError::RecordListTooLarge { .. } => Self::RecordListTooLarge,
             // As Kafka; consumers raise it to their caller, where a storage error would have them wait for ever.
-            LogError::CorruptBatch { .. } => Self::CorruptMessage,
+            LogError::CorruptBatch { .. } | LogError::Undecodable { .. } => Self::CorruptMessage,
             LogError::Storage { .. } | LogError::Offline(_) | LogError::DirectoryRefused { .. } => {
                 Self::KafkaStorageError
             }

@@ -89,6 +89,7 @@ impl Node {
         let deliver = delivery::run(deliveries, stop_rooms.clone());
         let mut background = vec![publish, tokio::spawn(deliver)];
         background.extend(start_chores(&base, &stop_rooms));
+        background.extend(start_cleaners(&base, &stop_rooms));
         let Foundation { config, metrics, replicas, quorum, plugins } = base;
         let sessions = FetchSessions::new(config.node.max_incremental_fetch_session_cache_slots);
         let rooms = Arc::new(Rooms {
@@ -145,6 +146,7 @@ impl Node {
         self.alerts.shutdown();
         self.rooms.groups.shutdown().await;
         self.stop_rooms.cancel();
+        self.rooms.replicas.stop_cleaning();
         join(self.background).await;
         self.rooms.plugins.shutdown().await;
         let replicas = self.rooms.replicas.clone();
@@ -198,6 +200,15 @@ fn start_chores(base: &Foundation, stop: &CancellationToken) -> [JoinHandle<()>;
         let every = Duration::from_millis(every_ms);
         tokio::spawn(publish::now_and_then(name, base.replicas.clone(), every, chore, stop.clone()))
     })
+}
+
+/// A task for each of `log.cleaner.threads`.
+fn start_cleaners(base: &Foundation, stop: &CancellationToken) -> Vec<JoinHandle<()>> {
+    let config = &base.config.log.cleaner;
+    let threads = if config.enable { config.threads } else { 0 };
+    let backoff = Duration::from_millis(config.backoff_ms);
+    let clean = || publish::clean(base.replicas.clone(), backoff, stop.clone());
+    (0..threads).map(|_| tokio::spawn(clean())).collect()
 }
 
 async fn register(config: &Config, quorum: &Quorum, bound: &[BoundListener]) -> anyhow::Result<()> {

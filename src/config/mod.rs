@@ -123,6 +123,24 @@ pub struct LogConfig {
     pub producer_id_expiration_ms: i64,
     /// `klamm.decompressed.max.bytes`
     pub decompressed_max_bytes: usize,
+    pub cleaner: CleanerConfig,
+}
+
+/// `log.cleaner.*`
+#[derive(Clone, Debug)]
+pub struct CleanerConfig {
+    /// `log.cleaner.enable`
+    pub enable: bool,
+    /// `log.cleaner.threads`
+    pub threads: usize,
+    /// `log.cleaner.backoff.ms`
+    pub backoff_ms: u64,
+    /// `log.cleaner.dedupe.buffer.size`, of all threads.
+    pub dedupe_buffer_bytes: usize,
+    /// `log.cleaner.io.buffer.size`, of all threads.
+    pub io_buffer_bytes: usize,
+    /// `log.cleaner.io.max.bytes.per.second`
+    pub io_max_bytes_per_second: f64,
 }
 
 #[derive(Clone, Debug)]
@@ -222,6 +240,14 @@ impl Default for Config {
                 recovery_threads_per_dir: 2,
                 producer_id_expiration_ms: 86_400_000,
                 decompressed_max_bytes: 64 * 1024 * 1024,
+                cleaner: CleanerConfig {
+                    enable: true,
+                    threads: 1,
+                    backoff_ms: 15_000,
+                    dedupe_buffer_bytes: 32 * 1024 * 1024,
+                    io_buffer_bytes: 512 * 1024,
+                    io_max_bytes_per_second: f64::MAX,
+                },
             },
             group: GroupConfig {
                 min_session_timeout_ms: 6_000,

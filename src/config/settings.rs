@@ -76,6 +76,10 @@ const LONGEST_MS: u64 = i64::MAX as u64;
 const HOUR_MS: u64 = 3_600_000;
 /// More only wait for the same disk.
 const RECOVERY_THREADS_MAX: usize = 256;
+/// More would only take the disk's time from everybody else.
+const CLEANER_THREADS_MAX: usize = 64;
+/// No more is gained by longer reads.
+const CLEANER_BUFFER_MAX: usize = 1 << 30;
 /// The instances of each thread reserve 68 GiB of addresses, of 128 TiB.
 const PLUGIN_THREADS_MAX: usize = 256;
 
@@ -177,6 +181,36 @@ pub const SETTINGS: &[Setting] = &[
         "klamm.decompressed.max.bytes",
         log.decompressed_max_bytes in 1024..,
         "Most that one batch may expand to wherever the broker decompresses."
+    ),
+    setting!(
+        "log.cleaner.enable",
+        log.cleaner.enable,
+        "Whether topics with cleanup.policy=compact are compacted."
+    ),
+    setting!(
+        "log.cleaner.threads",
+        log.cleaner.threads in 1..=CLEANER_THREADS_MAX,
+        "Threads that compact logs; each works on one log at a time."
+    ),
+    setting!(
+        "log.cleaner.backoff.ms",
+        log.cleaner.backoff_ms in 0..=LONGEST_MS,
+        "How long a cleaner rests when no log is worth cleaning."
+    ),
+    setting!(
+        "log.cleaner.dedupe.buffer.size",
+        log.cleaner.dedupe_buffer_bytes in 1_048_576..,
+        "Most memory in which all cleaners together note keys, of 24 bytes each, three quarters of it used. A log with more keys is cleaned in several rounds."
+    ),
+    setting!(
+        "log.cleaner.io.buffer.size",
+        log.cleaner.io_buffer_bytes in 16_384..=CLEANER_BUFFER_MAX,
+        "Bytes that all cleaners together read, and write, at once; a larger batch is read whole."
+    ),
+    setting!(
+        "log.cleaner.io.max.bytes.per.second",
+        log.cleaner.io_max_bytes_per_second,
+        "Bytes a second that all cleaners together read and write at most, averaged."
     ),
     setting!(
         "auto.create.topics.enable",
@@ -291,13 +325,7 @@ pub(super) const MEANINGLESS: &[&str] = &[
     "compression.zstd.level",
     "controller.quorum.bootstrap.servers",
     "group.coordinator.threads",
-    "log.cleaner.backoff.ms",
-    "log.cleaner.dedupe.buffer.size",
-    "log.cleaner.enable",
     "log.cleaner.io.buffer.load.factor",
-    "log.cleaner.io.buffer.size",
-    "log.cleaner.io.max.bytes.per.second",
-    "log.cleaner.threads",
     "log.dir.failure.timeout.ms",
     "metadata.log.dir",
     "metric.reporters",

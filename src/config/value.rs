@@ -71,6 +71,20 @@ macro_rules! number {
 // Kafka has no type for numbers of an address space; those of its settings that Klamm keeps in one are INT.
 number!(i16 => Int, i32 => Int, i64 => Long, u16 => Int, u64 => Long, usize => Int);
 
+/// Kafka's DOUBLE, above 0: no setting has another one.
+impl Value for f64 {
+    const KIND: ConfigType = ConfigType::Double;
+
+    fn read(text: &str) -> Result<Self, String> {
+        let number = text.trim().parse().ok().filter(|it: &f64| it.is_finite() && *it > 0.0);
+        number.ok_or_else(|| format!("`{text}` is not a number above 0"))
+    }
+
+    fn show(&self) -> String {
+        format!("{self:?}")
+    }
+}
+
 impl Value for bool {
     const KIND: ConfigType = ConfigType::Boolean;
 

@@ -21,8 +21,11 @@ pub fn offsets_topic(config: &Config, id: TopicId) -> NewTopic {
 }
 
 /// `__klamm_alerts`: one partition, because one leader counts an alert. `id` is fresh.
+///
+/// For a day a sink that was away is told of an alert's whole life, and not only of its end.
 pub fn alerts_topic(id: TopicId) -> NewTopic {
-    internal(ALERTS_TOPIC, id, 1, &[])
+    let configs = [("min.compaction.lag.ms", "86400000"), ("segment.bytes", "104857600")];
+    internal(ALERTS_TOPIC, id, 1, &configs)
 }
 
 /// Compacted and nothing else, so that its records are never deleted by time or size.

@@ -15,7 +15,7 @@ pub(crate) enum StoredRecord {
     /// For whoever reads the topic; no value is a tombstone.
     Data { key: Bytes, value: Option<Bytes> },
     /// For the machine alone, in a control batch: consumers skip it.
-    Control { kind: ControlType, value: Bytes },
+    Control { kind: ControlType, subject: Bytes, value: Bytes },
 }
 
 /// More than any record's own framing needs: lengths, deltas, the count of headers.
@@ -25,7 +25,7 @@ impl StoredRecord {
     fn size_bytes(&self) -> usize {
         let bytes = match self {
             Self::Data { key, value } => key.len() + value.as_ref().map_or(0, Bytes::len),
-            Self::Control { value, .. } => value.len(),
+            Self::Control { subject, value, .. } => subject.len() + value.len(),
         };
         bytes + FRAMING_BYTES
     }
@@ -41,8 +41,8 @@ pub(crate) fn batches(records: &[StoredRecord], max_bytes: usize, now: Timestamp
     let mut batches = Vec::new();
     let mut rest = records;
     while let Some(first) = rest.first() {
-        if let StoredRecord::Control { kind, value } = first {
-            batches.push(own_control_batch(now, *kind, value));
+        if let StoredRecord::Control { kind, subject, value } = first {
+            batches.push(own_control_batch(now, *kind, subject, value));
             rest = rest.get(1..).unwrap_or_default();
             continue;
         }
@@ -112,11 +112,13 @@ mod tests {
     #[test]
     fn what_is_for_the_machine_alone_goes_into_control_batches_in_its_place() {
         let (kind, value) = (ControlType::PendingAlert, Bytes::from_static(b"two of three"));
-        let control = StoredRecord::Control { kind, value: value.clone() };
+        let subject = Bytes::from_static(b"it");
+        let control = StoredRecord::Control { kind, subject, value: value.clone() };
         let records = [record(1), record(2), control, record(3)];
         let batches = batches(&records, 10_000, TimestampMs(5));
         let controls: Vec<_> = batches.iter().map(Batch::control).collect();
         assert_eq!(controls, [None, Some((kind, value)), None]);
+        assert_eq!(batches[1].control_record().unwrap().subject(), b"it");
         let counts: Vec<i32> = batches.iter().map(|it| it.header.records_count).collect();
         assert_eq!(counts, [2, 1, 1]);
         assert!(batches.iter().all(|it| it.validate().is_ok()));

@@ -47,8 +47,9 @@ fn replay_batch(
 ) -> Result<(), LoadError> {
     if batch.header.attributes.is_control() {
         // One of another version's types is none of the machine's.
-        if let Some((kind, value)) = batch.control() {
-            replay(&StoredRecord::Control { kind, value });
+        if let Some(record) = batch.control_record() {
+            let subject = record.key.slice_ref(record.subject());
+            replay(&StoredRecord::Control { kind: record.kind, subject, value: record.value });
         }
         return Ok(());
     }

@@ -29,17 +29,6 @@ pub(super) fn adopt(segment: &Segment) -> Result<Option<Offset>, LogError> {
     Ok(end)
 }
 
-/// The active segment rolls by the age of its first batch.
-pub(super) fn adopt_first_time(segment: &Segment) -> Result<(), LogError> {
-    match segment.locate(segment.base_offset) {
-        Ok(Some(first)) => segment.set_first(first.header.max_timestamp),
-        // Whoever reads a damaged one is told.
-        Ok(None) | Err(LogError::CorruptBatch { .. }) => {}
-        Err(error) => return Err(error),
-    }
-    Ok(())
-}
-
 fn adopt_indexes(segment: &Segment) -> std::io::Result<bool> {
     let whole = segment.offset_index.entries.load()? && segment.time_index.entries.load()?;
     let largest = segment.time_index.last()?;

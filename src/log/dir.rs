@@ -8,6 +8,7 @@
 //! | `.kafka_cleanshutdown`             | there after a clean stop, until the next start                         |
 //! | `recovery-point-offset-checkpoint` | up to where each partition's segments are on disk for sure             |
 //! | `log-start-offset-checkpoint`      | up to where records were deleted on request, where segments do not tell |
+//! | `cleaner-offset-checkpoint`        | up to where each compacted partition is clean                          |
 
 use std::{
     fs,
@@ -36,6 +37,7 @@ const LOCK: &str = ".lock";
 const CLEAN_SHUTDOWN: &str = ".kafka_cleanshutdown";
 const RECOVERY_POINTS: &str = "recovery-point-offset-checkpoint";
 const LOG_STARTS: &str = "log-start-offset-checkpoint";
+const CLEANER_POINTS: &str = "cleaner-offset-checkpoint";
 
 /// A folder of `log.dirs` with the partitions in it.
 #[derive(Debug)]
@@ -51,6 +53,7 @@ pub struct LogDir {
     clean: bool,
     recovery_points: OffsetCheckpoint,
     log_starts: OffsetCheckpoint,
+    cleaner_points: OffsetCheckpoint,
     /// Locked until it is dropped.
     _lock: Option<fs::File>,
 }
@@ -81,6 +84,7 @@ impl LogDir {
             // A damaged one means that everything is checked.
             recovery_points: OffsetCheckpoint::read(disk.as_ref(), path.join(RECOVERY_POINTS))?,
             log_starts: read_log_starts(disk.as_ref(), path)?,
+            cleaner_points: read_cleaner_points(disk.as_ref(), path)?,
             disk,
             meta: Mutex::new(Some(meta)),
             clean,
@@ -103,6 +107,7 @@ impl LogDir {
             clean: false,
             recovery_points: OffsetCheckpoint::none(path.join(RECOVERY_POINTS)),
             log_starts: OffsetCheckpoint::none(path.join(LOG_STARTS)),
+            cleaner_points: OffsetCheckpoint::none(path.join(CLEANER_POINTS)),
             _lock: None,
         }
     }
@@ -144,7 +149,8 @@ impl LogDir {
     /// Forgets where the logs of other partitions than these began and ended: the next topic of such a name is a new one.
     pub fn forget_all_but(&self, is_wanted: impl Fn(&TopicPartition) -> bool) {
         self.recovery_points.forget_all_but(&is_wanted);
-        self.log_starts.forget_all_but(is_wanted);
+        self.log_starts.forget_all_but(&is_wanted);
+        self.cleaner_points.forget_all_but(is_wanted);
     }
 
     /// Opens or makes the log of a partition. A folder left by another topic of the same name is put aside. Where there is no
@@ -180,6 +186,9 @@ impl LogDir {
         };
         let (disk, health) = (Arc::clone(&self.disk), Arc::clone(&self.health));
         let log = Log::open_on(disk, dir.clone(), health, settings, opening, now)?;
+        if let Some(point) = self.cleaner_points.found(partition) {
+            log.set_first_dirty(point);
+        }
         if found != Some(topic_id) {
             partition_metadata::write(self.disk.as_ref(), &dir, topic_id)?;
         }
@@ -212,6 +221,7 @@ impl LogDir {
         // The checkpoints know names alone: they speak of that topic.
         self.recovery_points.forget(partition);
         self.log_starts.forget(partition);
+        self.cleaner_points.forget(partition);
         Ok(())
     }
 
@@ -230,6 +240,15 @@ impl LogDir {
         opened: impl FnOnce() -> Vec<(TopicPartition, Option<Offset>)>,
     ) -> Result<(), LogError> {
         let stored = self.log_starts.store(self.disk.as_ref(), opened);
+        stored.map_err(|it| self.health.failed(it))
+    }
+
+    /// Writes up to where each compacted partition is clean.
+    pub fn store_cleaner_points(
+        &self,
+        opened: impl FnOnce() -> Vec<(TopicPartition, Option<Offset>)>,
+    ) -> Result<(), LogError> {
+        let stored = self.cleaner_points.store(self.disk.as_ref(), opened);
         stored.map_err(|it| self.health.failed(it))
     }
 
@@ -288,6 +307,15 @@ fn read_log_starts(disk: &dyn Disk, path: &Path) -> Result<OffsetCheckpoint, Log
         tracing::warn!(%path, "a damaged checkpoint: records that were deleted on request may be read again");
     }
     Ok(starts)
+}
+
+fn read_cleaner_points(disk: &dyn Disk, path: &Path) -> Result<OffsetCheckpoint, LogError> {
+    let points = OffsetCheckpoint::read(disk, path.join(CLEANER_POINTS))?;
+    if points.is_damaged() {
+        let path = points.path().display();
+        tracing::warn!(%path, "a damaged checkpoint: the cleaner looks at every compacted log from its start");
+    }
+    Ok(points)
 }
 
 #[cfg(test)]

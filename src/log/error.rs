@@ -19,6 +19,10 @@ pub enum LogError {
     #[error("batch at offset {} of {} is corrupt", .offset.0, segment.display())]
     CorruptBatch { offset: Offset, segment: PathBuf },
 
+    /// A stored batch is whole, and its records cannot be read: the log that it is in is not compacted.
+    #[error("batch at offset {} of {} cannot be compacted: {reason}", .offset.0, segment.display())]
+    Undecodable { offset: Offset, segment: PathBuf, reason: String },
+
     /// A producer's batch does not follow its last one (KIP-98).
     #[error("sequence {got} of producer {producer_id} does not follow {last}")]
     OutOfOrderSequence { producer_id: i64, last: i32, got: i32 },

@@ -9,6 +9,12 @@ pub(super) const INDEX: &str = ".index";
 pub(super) const TIME_INDEX: &str = ".timeindex";
 pub(super) const SNAPSHOT: &str = ".snapshot";
 pub(super) const DELETED: &str = ".deleted";
+/// Ends the names of a segment that the cleaner has not finished.
+pub(super) const CLEANED: &str = ".cleaned";
+/// Ends the names of a cleaned segment that is not in its place yet.
+pub(super) const SWAP: &str = ".swap";
+/// Without its dot.
+pub(super) const SWAP_EXTENSION: &str = "swap";
 const TEMPORARY: &str = ".tmp";
 /// Ends the names of folders that wait to be deleted.
 pub(super) const DELETE: &str = "-delete";
@@ -76,7 +82,7 @@ pub(super) fn is_deleted_folder(name: &str) -> bool {
 
 /// Whether a file is a left-over of an unfinished change: a replacement never renamed, or a file never deleted.
 pub(super) fn is_left_over(name: &str) -> bool {
-    [DELETED, TEMPORARY, ".swap", ".cleaned"].iter().any(|suffix| name.ends_with(suffix))
+    [DELETED, TEMPORARY, SWAP, CLEANED].iter().any(|suffix| name.ends_with(suffix))
 }
 
 /// The partition of a folder's name: `topic-0`.

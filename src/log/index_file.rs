@@ -33,6 +33,10 @@ impl<const N: usize> IndexFile<N> {
         self.entries.load(Ordering::Acquire)
     }
 
+    pub(super) fn size_bytes(&self) -> u64 {
+        self.entries() * N as u64
+    }
+
     /// Takes over what the file holds. `false` if it is no whole number of entries.
     pub(super) fn load(&self) -> io::Result<bool> {
         if !self.file.path().exists() {

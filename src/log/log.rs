@@ -17,6 +17,7 @@ use parking_lot::Mutex;
 
 use super::{
     ActiveProducer, LogError, LogSettings, ProducerCheck, StoredBatch,
+    cleaner::CleanedState,
     file::{Disk, RealDisk},
     flush::FlushState,
     health::Health,
@@ -68,6 +69,9 @@ pub struct Log {
     pub(super) end: AtomicI64,
     pub(super) writer: Mutex<Writer>,
     pub(super) flushed: FlushState,
+    /// Held, before the writer's lock, by whoever takes segments out of the log: retention, and the cleaner for its swap.
+    pub(super) segment_set: Mutex<()>,
+    pub(super) cleaned: CleanedState,
     /// What opening it took.
     pub(super) recovery: Recovery,
     /// Of the line that tells of damage met by readers.
@@ -133,6 +137,8 @@ impl Log {
                 deleted: Vec::new(),
             }),
             flushed: FlushState::new(synced, now),
+            segment_set: Mutex::default(),
+            cleaned: CleanedState::default(),
             recovery: found.recovery,
             damage: Pace::default(),
         };
@@ -231,6 +237,11 @@ impl Log {
 
     pub(super) fn path(&self) -> PathBuf {
         self.dir.lock().clone()
+    }
+
+    /// Closed or deleted.
+    pub(super) fn is_closed(&self) -> bool {
+        self.writer.lock().state == State::Closed
     }
 
     pub(super) fn check_open(&self, writer: &Writer) -> Result<(), LogError> {

@@ -16,6 +16,7 @@ impl Log {
     /// Deletes segments that lie below the log's start or that retention by time or size no longer keeps, and rolls one that is too old; returns how
     /// many. Also forgets silent producers, flushes what was rolled, and closes files that nobody uses.
     pub fn retain(&self, now: TimestampMs) -> Result<usize, LogError> {
+        let _set = self.segment_set.lock();
         self.apply_retention(now).map_err(|it| self.health.failed(it))
     }
 
@@ -143,8 +144,7 @@ impl Log {
         segments: &[Arc<Segment>],
         now: TimestampMs,
     ) -> Result<(), LogError> {
-        let delay_ms = i64::try_from(self.settings.load().file_delete_delay_ms).unwrap_or(i64::MAX);
-        let due = TimestampMs(now.0.saturating_add(delay_ms));
+        let due = self.deletion_due(now);
         for segment in segments {
             writer.deleted.push((due, segment.mark_deleted()?));
             let kept = self.segments.load().get(1..).unwrap_or_default().to_vec();
@@ -154,6 +154,12 @@ impl Log {
             self.segments.store(Arc::new(kept));
         }
         Ok(())
+    }
+
+    /// When files that are renamed now may go.
+    pub(super) fn deletion_due(&self, now: TimestampMs) -> TimestampMs {
+        let delay_ms = i64::try_from(self.settings.load().file_delete_delay_ms).unwrap_or(i64::MAX);
+        TimestampMs(now.0.saturating_add(delay_ms))
     }
 
     fn remove_snapshots_before(&self, first: Offset) -> Result<(), LogError> {
@@ -169,7 +175,7 @@ impl Log {
     }
 }
 
-fn span(segment: &Segment) -> SegmentSpan {
+pub(super) fn span(segment: &Segment) -> SegmentSpan {
     let times = segment.times();
     let stamped = times.largest.map(|it| it.timestamp).filter(|it| it.0 >= 0);
     SegmentSpan { size: segment.size(), youngest: stamped.unwrap_or(times.modified) }

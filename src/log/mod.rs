@@ -6,6 +6,7 @@
 
 mod adopt;
 mod checkpoint;
+mod cleaner;
 mod cursor;
 mod dir;
 mod dir_owner;
@@ -48,6 +49,7 @@ mod tests;
 
 #[cfg(test)]
 pub(crate) use self::faulty::{Fault, Faults, FaultyDisk};
+pub use cleaner::{Cleanable, Cleaned, Cleaner};
 pub use dir::LogDir;
 pub use dir_owner::DirOwner;
 pub use error::LogError;

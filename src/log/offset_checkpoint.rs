@@ -28,8 +28,7 @@ struct State {
 }
 
 impl OffsetCheckpoint {
-    /// Reads the file; none is one without entries, and so is a damaged one, of which `Err` never tells: see
-    /// [`OffsetCheckpoint::is_damaged`].
+    /// Reads the file. One that is absent or damaged has no entries; [`OffsetCheckpoint::is_damaged`] tells them apart.
     pub(super) fn read(disk: &dyn Disk, path: PathBuf) -> Result<Self, LogError> {
         let bytes = disk.read_small(&path).map_err(LogError::storage("read", &path))?;
         let stored = bytes.unwrap_or_else(|| encode(&BTreeMap::new()));

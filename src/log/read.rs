@@ -125,6 +125,9 @@ impl Log {
         log_start: Offset,
     ) -> Result<Option<TimestampOffset>, LogError> {
         let largest = segment.times().largest;
+        if segment.base_offset >= log_start {
+            return Ok(largest);
+        }
         let Some(first) = segment.locate(log_start)? else { return Ok(None) };
         if first.header.base_offset >= log_start && largest.is_none_or(|it| it.offset >= log_start)
         {

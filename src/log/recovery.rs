@@ -8,7 +8,8 @@ use std::{collections::VecDeque, io::IoSlice, path::Path, sync::Arc};
 
 use super::{
     AppendContext, LogError, LogSettings,
-    adopt::{adopt, adopt_first_time},
+    adopt::adopt,
+    cleaner::complete_swaps,
     cursor::SCAN_WINDOW_BYTES,
     file::Disk,
     file_name,
@@ -83,7 +84,9 @@ struct Found {
 
 impl Loader<'_> {
     pub(super) fn load(&self) -> Result<Loaded, LogError> {
-        let names = self.disk.list(self.dir).map_err(LogError::storage("list", self.dir))?;
+        let list = || self.disk.list(self.dir).map_err(LogError::storage("list", self.dir));
+        let names = list()?;
+        let names = if complete_swaps(self.disk, self.dir, &names)? { list()? } else { names };
         let snapshots = offsets(&names, file_name::SNAPSHOT);
         let orphans_end = left_overs::clear(self.disk, self.dir, &names)?;
         let newest_snapshot = snapshots.last().copied().unwrap_or_default();
@@ -153,7 +156,8 @@ impl Loader<'_> {
             }
             match bases.front() {
                 Some(&next_base) => tell_gap(&segment, found.end, next_base),
-                None => adopt_first_time(&segment)?,
+                // The active segment rolls by the age of its first batch.
+                None => drop(segment.first_timestamp()?),
             }
             // A node may have more segments than it may hold files open.
             segment.close_files();

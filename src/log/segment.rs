@@ -65,7 +65,21 @@ impl Segment {
         base_offset: Offset,
         now: TimestampMs,
     ) -> Self {
-        let file = |suffix| LazyFile::new(disk, dir.join(file_name::of(base_offset, suffix)));
+        Self::named(disk, dir, base_offset, now, "")
+    }
+
+    /// A segment whose files' names go on behind what they are.
+    pub(super) fn named(
+        disk: &Arc<dyn Disk>,
+        dir: &Path,
+        base_offset: Offset,
+        now: TimestampMs,
+        rest_of_name: &str,
+    ) -> Self {
+        let file = |suffix| {
+            let name = file_name::of(base_offset, suffix);
+            LazyFile::new(disk, dir.join(format!("{name}{rest_of_name}")))
+        };
         Self {
             base_offset,
             log: file(file_name::LOG),
@@ -114,6 +128,20 @@ impl Segment {
             }
         };
         make().map_err(LogError::storage("create", &self.log.path()))
+    }
+
+    /// The time of its first batch, if it has one; read where it is not known yet.
+    pub(super) fn first_timestamp(&self) -> Result<Option<TimestampMs>, LogError> {
+        if let Some(first) = self.times().first {
+            return Ok(Some(first));
+        }
+        match self.locate(self.base_offset) {
+            Ok(Some(first)) => self.set_first(first.header.max_timestamp),
+            // Whoever reads a damaged one is told.
+            Ok(None) | Err(LogError::CorruptBatch { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        Ok(self.times().first)
     }
 
     /// Whether an offset can be told from the base offset by 31 bits.
@@ -319,6 +347,30 @@ impl Segment {
     pub(super) fn moved_to(&self, dir: &Path) {
         for file in self.files() {
             file.moved_to(dir);
+        }
+    }
+
+    /// Gives the files other names, the `.log` last; those that are not there yet are made.
+    pub(super) fn rename(&self, name: impl Fn(&Path) -> PathBuf) -> Result<(), LogError> {
+        self.files().into_iter().rev().try_for_each(|file| {
+            let path = file.path();
+            file.rename(name(&path)).map_err(LogError::storage("rename", &path))
+        })
+    }
+
+    /// Makes the files, or empties those that are there.
+    pub(super) fn clear(&self) -> Result<(), LogError> {
+        self.files().into_iter().try_for_each(|file| {
+            let cleared = file.get().and_then(|it| it.truncate(0));
+            cleared.map_err(LogError::storage("truncate", &file.path()))
+        })
+    }
+
+    /// Removes the files, the `.log` first; what cannot be removed stays.
+    pub(super) fn remove(&self, disk: &dyn Disk) {
+        for file in self.files() {
+            // Ignored on purpose: the next start removes it.
+            let _ = disk.remove(&file.path());
         }
     }
 

@@ -3,12 +3,17 @@
 use crate::config::{CleanupPolicy, FlushMode, LogConfig, TopicConfig};
 
 /// The topic configs that the log itself acts on.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct LogSettings {
     pub cleanup_policy: CleanupPolicy,
+    pub min_cleanable_dirty_ratio: f64,
+    pub min_compaction_lag_ms: i64,
+    pub max_compaction_lag_ms: i64,
+    pub delete_retention_ms: i64,
     pub retention_ms: i64,
     pub retention_bytes: i64,
     pub segment_bytes: u32,
+    /// Of a compacted topic at most `max.compaction.lag.ms`, as in Kafka: the active segment is never cleaned.
     pub segment_ms: i64,
     pub segment_index_bytes: u32,
     pub index_interval_bytes: u32,
@@ -25,12 +30,18 @@ pub struct LogSettings {
 
 impl LogSettings {
     pub fn new(topic: &TopicConfig, node: &LogConfig) -> Self {
+        let longest =
+            if topic.cleanup_policy.compact { topic.max_compaction_lag_ms } else { i64::MAX };
         Self {
             cleanup_policy: topic.cleanup_policy,
+            min_cleanable_dirty_ratio: topic.min_cleanable_dirty_ratio,
+            min_compaction_lag_ms: topic.min_compaction_lag_ms,
+            max_compaction_lag_ms: topic.max_compaction_lag_ms,
+            delete_retention_ms: topic.delete_retention_ms,
             retention_ms: topic.retention_ms,
             retention_bytes: topic.retention_bytes,
             segment_bytes: topic.segment_bytes,
-            segment_ms: topic.segment_ms,
+            segment_ms: topic.segment_ms.min(longest),
             segment_index_bytes: topic.segment_index_bytes,
             index_interval_bytes: topic.index_interval_bytes,
             file_delete_delay_ms: topic.file_delete_delay_ms,

@@ -39,6 +39,10 @@ pub(super) const NOW: TimestampMs = TimestampMs(1_700_000_000_000);
 pub(crate) fn settings() -> LogSettings {
     LogSettings {
         cleanup_policy: CleanupPolicy { delete: true, compact: false },
+        min_cleanable_dirty_ratio: 0.5,
+        min_compaction_lag_ms: 0,
+        max_compaction_lag_ms: i64::MAX,
+        delete_retention_ms: 86_400_000,
         retention_ms: -1,
         retention_bytes: -1,
         segment_bytes: 1 << 20,

@@ -17,6 +17,7 @@ use super::{
     edit::{filtered, stored_deltas},
     forward::Forward,
     hooks::{HookCall, Raised, Transformed},
+    keys::check_keys_left,
     long_work::long_work,
     raise::{Placed, size_bytes, verdicts},
     route::Route,
@@ -113,6 +114,7 @@ impl Lane {
         self.is_next_of_its_producer(partition, &batch.header)?;
         if !config.has_hooks() {
             // They were taken away.
+            self.shared.check_keys(batch, &self.topic_partition, &config)?;
             let batch = self.shared.in_the_topics_codec(batch.clone(), &config)?;
             return Ok(partition.append(vec![batch], *acks)?);
         }
@@ -137,6 +139,7 @@ impl Lane {
         let mut growth = shared.decoded.room_to_grow(decoded, config.transforms.len()).await;
         let mut transformed = call.transform(telemetry::now(), growth.bytes_max).await?;
         growth.shrink(transformed.edit.new_bytes(decoded));
+        check_keys_left(decoded, &transformed.edit, &self.topic_partition, config)?;
         let partitions = shared.replicas.partition_count(&self.topic_partition.topic);
         let observer = shared.metrics.observer(passage.client_id.clone());
         let targets = call.place(&transformed.edit, partitions, sequence, &observer).await?;

@@ -10,6 +10,7 @@ mod derived;
 mod edit;
 mod forward;
 mod hooks;
+mod keys;
 mod lane;
 mod long_work;
 mod metrics;
@@ -132,6 +133,7 @@ impl Produce {
         let batch = admit(submission.records.clone())?;
         fits(&batch, &config, telemetry::now())?;
         let producer_id = batch.header.producer_id;
+        self.shared.check_keys(&batch, &submission.topic_partition, &config)?;
         let batch = self.shared.in_the_topics_codec(batch, &config)?;
         let appended = partition.append(vec![batch], submission.acks)?;
         if appended.duplicate && is_unfinished(&partition, producer_id, &appended) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    ProduceError, Stored, decoded_budget::DecodedBudget, long_work::long_work,
+    ProduceError, Stored, decoded_budget::DecodedBudget, keys::check_keys, long_work::long_work,
     metrics::ProduceMetrics, order::AppendOrder,
 };
 use crate::{
@@ -71,6 +71,15 @@ impl Shared {
             }
         }
         Ok(())
+    }
+
+    pub(crate) fn check_keys(
+        &self,
+        batch: &Batch,
+        partition: &TopicPartition,
+        config: &TopicConfig,
+    ) -> Result<(), ProduceError> {
+        check_keys(batch, partition, config, self.decoded.batch_bytes_max)
     }
 
     /// `compression.type` other than the batch's own codec costs compressing it anew; otherwise it stays as received.

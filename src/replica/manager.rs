@@ -10,7 +10,9 @@ use parking_lot::Mutex;
 use prometheus_client::metrics::gauge::Gauge;
 
 use super::{
-    Partition, ReplicaError, dirs,
+    Partition, ReplicaError,
+    cleaning::Cleaning,
+    dirs,
     hosted::{Hosted, Wanted, cause},
     metrics,
     read_budget::ReadBudget,
@@ -41,6 +43,7 @@ pub struct ReplicaManager {
     changing: Mutex<()>,
     count: Gauge<i64, AtomicI64>,
     pub(super) read_budget: ReadBudget,
+    pub(super) cleaning: Cleaning,
 }
 
 impl ReplicaManager {
@@ -76,6 +79,7 @@ impl ReplicaManager {
             changing: Mutex::new(()),
             count,
             read_budget: ReadBudget::default(),
+            cleaning: Cleaning::new(&config.log.cleaner, registry),
         });
         metrics::register(registry, &manager);
         manager
@@ -341,8 +345,9 @@ impl ReplicaManager {
         self.partitions.load_full()
     }
 
-    /// Writes down where logs begin, and up to where they are on disk.
+    /// Writes down where logs begin, up to where they are clean, and up to where they are on disk.
     fn store_checkpoints(&self) {
+        self.store_cleaner_points();
         let hosted = self.hosted();
         for dir in self.online_dirs() {
             self.store_log_starts(dir);

@@ -39,6 +39,14 @@ impl Collector for ReplicaCollector {
         gauge(&mut encoder, "klamm_topics", help, replicas.topics() as i64)?;
         let help = "Partitions of this node whose log could not be opened";
         gauge(&mut encoder, "klamm_partitions_offline", help, replicas.offline() as i64)?;
+        let help =
+            "Compacted partitions that are not cleaned until a restart: a batch cannot be read";
+        gauge(
+            &mut encoder,
+            "klamm_cleaner_uncleanable_partitions",
+            help,
+            replicas.uncleanable() as i64,
+        )?;
         let help = "1 for a log directory that is offline until a restart";
         let dirs = replicas
             .dirs()

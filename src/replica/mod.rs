@@ -4,6 +4,7 @@
 //! alone; the seams (ISR, epochs, purgatory) are those of many.
 
 mod byte_rate;
+mod cleaning;
 mod delete_records;
 mod describe_dirs;
 mod dirs;

@@ -6,6 +6,7 @@ mod alerts;
 mod api_versions;
 mod assignor;
 mod command_line;
+mod compaction;
 mod crash;
 mod delete_records;
 mod describe_node;

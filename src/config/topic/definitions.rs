@@ -57,7 +57,7 @@ macro_rules! define {
 
 define! {
     "cleanup.policy" List "delete" ListOf(&["compact", "delete"]), [same("log.cleanup.policy")],
-        "What becomes of old segments: `delete` removes them by age and size, `compact` keeps the newest record of each key. The cleaner is not built yet: a compacted topic keeps everything.";
+        "What becomes of old segments: `delete` removes them by age and size, `compact` keeps the newest record of each key.";
     "compression.gzip.level" Int "-1" Level(1, 9, -1), [same("compression.gzip.level")],
         "Level for `compression.type=gzip`.";
     "compression.lz4.level" Int "9" Between(1, 17), [same("compression.lz4.level")],

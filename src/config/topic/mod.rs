@@ -60,9 +60,14 @@ pub enum TransformsMode {
 }
 
 /// The effective configs of one topic.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TopicConfig {
     pub cleanup_policy: CleanupPolicy,
+    pub min_cleanable_dirty_ratio: f64,
+    pub min_compaction_lag_ms: i64,
+    pub max_compaction_lag_ms: i64,
+    /// How long the cleaner leaves tombstones.
+    pub delete_retention_ms: i64,
     /// `None`: as the producer sent it.
     pub compression_type: Option<Compression>,
     pub max_message_bytes: usize,
@@ -100,6 +105,10 @@ impl TopicConfig {
         let hooks = !topic.is_internal();
         Self {
             cleanup_policy: resolver.get("cleanup.policy"),
+            min_cleanable_dirty_ratio: resolver.get("min.cleanable.dirty.ratio"),
+            min_compaction_lag_ms: resolver.get("min.compaction.lag.ms"),
+            max_compaction_lag_ms: resolver.get("max.compaction.lag.ms"),
+            delete_retention_ms: resolver.get("delete.retention.ms"),
             compression_type: resolver.get::<CompressionType>("compression.type").0,
             max_message_bytes: resolver.size("max.message.bytes") as usize,
             timestamp_type: resolver.get::<TimestampTypeName>("message.timestamp.type").0,

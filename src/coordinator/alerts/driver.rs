@@ -108,9 +108,11 @@ fn stored(logged: &Logged) -> StoredRecord {
             key: fingerprint.0.clone().into_bytes().into(),
             value: alert.as_ref().map(|it| json(it).into()),
         },
-        Logged::Pending(pending) => {
-            StoredRecord::Control { kind: ControlType::PendingAlert, value: json(pending).into() }
-        }
+        Logged::Pending(pending) => StoredRecord::Control {
+            kind: ControlType::PendingAlert,
+            subject: pending.alert.fingerprint.0.clone().into_bytes().into(),
+            value: json(pending).into(),
+        },
     }
 }
 
@@ -126,7 +128,7 @@ fn read(record: &StoredRecord) -> Result<Option<Logged>, serde_json::Error> {
             let fingerprint = alert.as_ref().map_or_else(key, |it| it.fingerprint.clone());
             Ok(Some(Logged::Alert(fingerprint, alert)))
         }
-        StoredRecord::Control { kind: ControlType::PendingAlert, value } => {
+        StoredRecord::Control { kind: ControlType::PendingAlert, value, .. } => {
             serde_json::from_slice(value).map(|it| Some(Logged::Pending(it)))
         }
         StoredRecord::Control { .. } => Ok(None),

@@ -39,6 +39,8 @@ pub struct BatchBuilder {
     compression: Compression,
     /// Fixed by the caller; otherwise the last record's.
     last_offset_delta: Option<i32>,
+    /// Fixed by the caller; otherwise the largest of the records'.
+    max_timestamp: Option<TimestampMs>,
     records: Vec<u8>,
 }
 
@@ -59,7 +61,8 @@ impl BatchBuilder {
             base_sequence: -1,
             records_count: 0,
         };
-        Self { header, compression, last_offset_delta: None, records: Vec::new() }
+        let (last_offset_delta, max_timestamp) = (None, None);
+        Self { header, compression, last_offset_delta, max_timestamp, records: Vec::new() }
     }
 
     /// A batch in the place of another: keeps its producer id, epoch, base sequence, base timestamp,
@@ -68,7 +71,8 @@ impl BatchBuilder {
         let header =
             BatchHeader { records_count: 0, max_timestamp: NO_TIMESTAMP, ..original.clone() };
         let last_offset_delta = Some(original.last_offset_delta);
-        Self { header, compression, last_offset_delta, records: Vec::new() }
+        let max_timestamp = None;
+        Self { header, compression, last_offset_delta, max_timestamp, records: Vec::new() }
     }
 
     #[must_use]
@@ -86,6 +90,20 @@ impl BatchBuilder {
     #[must_use]
     pub fn last_offset_delta(self, delta: i32) -> Self {
         Self { last_offset_delta: Some(delta), ..self }
+    }
+
+    /// Fixes the largest timestamp: that of a batch that the broker stamped is no record's.
+    #[must_use]
+    pub(super) fn max_timestamp(self, at: TimestampMs) -> Self {
+        Self { max_timestamp: Some(at), ..self }
+    }
+
+    /// Says when the batch's tombstones may go (KIP-534). It is the base timestamp of all records pushed from here on.
+    #[must_use]
+    pub(super) fn delete_horizon(mut self, at: TimestampMs) -> Self {
+        self.header.attributes = self.header.attributes.with_delete_horizon();
+        self.header.base_timestamp = at;
+        self
     }
 
     /// Makes it a control batch, which consumers skip.
@@ -115,9 +133,10 @@ impl BatchBuilder {
         if self.header.records_count == 0 {
             return None;
         }
-        let Self { mut header, compression, last_offset_delta, records } = self;
+        let Self { mut header, compression, last_offset_delta, max_timestamp, records } = self;
         header.attributes = header.attributes.with_compression(compression);
         header.last_offset_delta = last_offset_delta.unwrap_or(header.last_offset_delta);
+        header.max_timestamp = max_timestamp.unwrap_or(header.max_timestamp);
         let section = match compression {
             Compression::None => records,
             codec => compress(codec, &records),
@@ -146,7 +165,7 @@ impl Batch {
 pub(super) const NO_TIMESTAMP: TimestampMs = TimestampMs(-1);
 
 /// Puts length and CRC into `header`, and the header before the records.
-fn seal(mut header: BatchHeader, section: &[u8]) -> Batch {
+pub(super) fn seal(mut header: BatchHeader, section: &[u8]) -> Batch {
     let size = HEADER_BYTES + section.len();
     header.batch_length = i32::try_from(size - LENGTH_PREFIX_BYTES)
         .expect("a batch is under 2 GiB: callers bound it");

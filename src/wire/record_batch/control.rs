@@ -50,7 +50,7 @@ pub fn control_batch(original: &BatchHeader, kind: ControlType, value: &[u8]) ->
     builder.push(&RecordParts {
         offset_delta: original.last_offset_delta,
         timestamp_delta: original.max_timestamp.0.saturating_sub(original.base_timestamp.0),
-        key: Some(&key(kind)),
+        key: Some(&key(kind, b"")),
         value: Some(value),
         headers: Vec::new(),
     });
@@ -59,31 +59,57 @@ pub fn control_batch(original: &BatchHeader, kind: ControlType, value: &[u8]) ->
 
 /// A control batch of nobody's, for one offset: it stands where records were lost.
 pub fn placeholder() -> Batch {
-    own_control_batch(NO_TIMESTAMP, ControlType::Empty, b"")
+    own_control_batch(NO_TIMESTAMP, ControlType::Empty, b"", b"")
 }
 
-/// A control batch of the broker's own, in no other's place.
-pub fn own_control_batch(now: TimestampMs, kind: ControlType, value: &[u8]) -> Batch {
+/// A control batch of the broker's own, in no other's place. Compaction keeps the newest of a type and a `subject`.
+pub fn own_control_batch(
+    now: TimestampMs,
+    kind: ControlType,
+    subject: &[u8],
+    value: &[u8],
+) -> Batch {
     let mut builder = BatchBuilder::new(now, Compression::None).control();
     builder.push(&RecordParts {
         offset_delta: 0,
         timestamp_delta: 0,
-        key: Some(&key(kind)),
+        key: Some(&key(kind, subject)),
         value: Some(value),
         headers: Vec::new(),
     });
     builder.build().expect("one record was pushed")
 }
 
-/// Version 0 in the first two bytes.
-fn key(kind: ControlType) -> [u8; KEY_BYTES] {
+/// Version 0 in the first two bytes, then the type. What follows is for whoever wrote it; Kafka's clients do not look.
+fn key(kind: ControlType, subject: &[u8]) -> Vec<u8> {
     let [high, low] = kind.code().to_be_bytes();
-    [0, 0, high, low]
+    [&[0, 0, high, low], subject].concat()
+}
+
+/// The record of a control batch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ControlRecord {
+    pub kind: ControlType,
+    /// All of it: what stands behind the type is the subject.
+    pub key: Bytes,
+    pub value: Bytes,
+}
+
+impl ControlRecord {
+    /// What it speaks of; empty for types that have none, and in records of versions that did not tell.
+    pub fn subject(&self) -> &[u8] {
+        self.key.get(KEY_BYTES..).unwrap_or_default()
+    }
 }
 
 impl Batch {
     /// The type and value of a control batch's record; `None` if it is no (readable) control batch.
     pub fn control(&self) -> Option<(ControlType, Bytes)> {
+        self.control_record().map(|it| (it.kind, it.value))
+    }
+
+    /// The record of a control batch; `None` if it is no (readable) control batch.
+    pub fn control_record(&self) -> Option<ControlRecord> {
         if !self.header.attributes.is_control() {
             return None;
         }
@@ -92,7 +118,7 @@ impl Batch {
         let record = batch.record(0)?;
         let &[_, _, high, low] = record.key()?.first_chunk::<KEY_BYTES>()?;
         let kind = ControlType::from_code(i16::from_be_bytes([high, low]))?;
-        let value = record.value().map_or(Bytes::new(), |value| batch.data.slice_ref(value));
-        Some((kind, value))
+        let copy = |bytes: Option<&[u8]>| bytes.map_or(Bytes::new(), |it| batch.data.slice_ref(it));
+        Some(ControlRecord { kind, key: copy(record.key()), value: copy(record.value()) })
     }
 }

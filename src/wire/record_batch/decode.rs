@@ -110,7 +110,7 @@ pub(super) fn check_contiguous(
 }
 
 /// Finds each record of `data` and hands it on with its index.
-fn walk(
+pub(super) fn walk(
     header: &BatchHeader,
     data: &[u8],
     mut visit: impl FnMut(i32, RecordSpan) -> Result<(), &'static str>,
@@ -230,11 +230,7 @@ impl<'a> RecordView<'a> {
 
     /// The headers in order.
     pub fn headers(&self) -> impl Iterator<Item = Header<'a>> + use<'a> {
-        let mut reader = Reader::new(self.bytes(&self.span.headers));
-        // The walk has read them once: nothing here can be cut off.
-        (0..self.span.headers_count).map_while(move |_| {
-            Some(Header { name: take_nullable(&mut reader)??, value: take_nullable(&mut reader)? })
-        })
+        headers(self.bytes(&self.span.headers), self.span.headers_count)
     }
 
     fn bytes(&self, range: &Range<u32>) -> &'a [u8] {
@@ -249,6 +245,14 @@ impl<'a> RecordView<'a> {
     pub fn value_range(&self) -> Option<Range<u32>> {
         self.span.value.clone()
     }
+}
+
+/// The headers in bytes that a walk has read once: nothing in them can be cut off.
+pub(super) fn headers(bytes: &[u8], count: u32) -> impl Iterator<Item = Header<'_>> {
+    let mut reader = Reader::new(bytes);
+    (0..count).map_while(move |_| {
+        Some(Header { name: take_nullable(&mut reader)??, value: take_nullable(&mut reader)? })
+    })
 }
 
 /// The bytes of a length-prefixed field; the inner `None` is null.

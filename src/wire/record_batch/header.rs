@@ -87,7 +87,24 @@ impl Attributes {
     pub fn with_control(self) -> Self {
         Self(self.0 | 0b10_0000)
     }
+
+    /// The base timestamp is no record's: from it on, the batch's tombstones may go.
+    pub fn has_delete_horizon(self) -> bool {
+        self.0 & DELETE_HORIZON != 0
+    }
+
+    #[must_use]
+    pub fn with_delete_horizon(self) -> Self {
+        Self(self.0 | DELETE_HORIZON)
+    }
+
+    #[must_use]
+    pub fn without_delete_horizon(self) -> Self {
+        Self(self.0 & !DELETE_HORIZON)
+    }
 }
+
+const DELETE_HORIZON: i16 = 0b100_0000;
 
 /// The decoded header of a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -178,6 +195,11 @@ impl BatchHeader {
 
     pub fn last_offset(&self) -> Offset {
         self.base_offset + i64::from(self.last_offset_delta)
+    }
+
+    /// When tombstones of the batch may go, if the log cleaner has set it (KIP-534).
+    pub fn delete_horizon(&self) -> Option<TimestampMs> {
+        self.attributes.has_delete_horizon().then_some(self.base_timestamp)
     }
 
     /// Sequence number of the last record; it wraps from `i32::MAX` to 0.

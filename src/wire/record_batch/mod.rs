@@ -4,6 +4,7 @@
 
 mod batch;
 mod build;
+mod compact;
 mod compression;
 mod control;
 mod decode;
@@ -13,8 +14,9 @@ mod xerial;
 
 pub use batch::{Batch, BatchError, split};
 pub use build::{BatchBuilder, RecordParts};
+pub use compact::{Compacted, RecordRef, Records};
 pub use compression::{Compression, CompressionError, compress, decompress};
-pub use control::{ControlType, control_batch, own_control_batch, placeholder};
+pub use control::{ControlRecord, ControlType, control_batch, own_control_batch, placeholder};
 pub(crate) use decode::RecordSpan;
 pub use decode::{DecodedBatch, Header, RecordView};
 pub use header::{Attributes, BatchHeader, HEADER_BYTES, TimestampType};

@@ -24,8 +24,9 @@ async function answer(verb, request) {
   }
 }
 
-// With what is inside of it: what went wrong with each group, partition or attempt.
+// With what is inside of it: what went wrong with each group, partition or attempt, and what that came of.
 function told(error) {
-  const inside = error.errors ?? [...(error.groups ?? []), ...(error.partitions ?? [])].map(part => part.error)
+  const parts = [...(error.groups ?? []), ...(error.partitions ?? [])].map(part => part.error)
+  const inside = [...(error.errors ?? parts), error.cause]
   return [`${error.name}: ${error.message}`, ...inside.filter(Boolean).map(told)].join('; ')
 }

@@ -6,6 +6,7 @@ mod consumer;
 mod group;
 pub(crate) mod guests;
 mod operator;
+mod partition_samples;
 mod producer;
 mod samples;
 

@@ -7,17 +7,20 @@ use kafka_protocol::{
         CreateTopicsRequest, DeleteGroupsRequest, DeleteTopicsRequest, DescribeClusterRequest,
         DescribeConfigsRequest, DescribeGroupsRequest, FetchRequest, FindCoordinatorRequest,
         GroupId, HeartbeatRequest, IncrementalAlterConfigsRequest, InitProducerIdRequest,
-        JoinGroupRequest, LeaveGroupRequest, ListGroupsRequest, ListOffsetsRequest,
-        MetadataRequest, OffsetCommitRequest, OffsetFetchRequest, ProduceRequest, SyncGroupRequest,
-        TopicName, alter_configs_request, create_partitions_request, create_topics_request,
-        delete_topics_request::DeleteTopicState, describe_configs_request::DescribeConfigsResource,
-        fetch_request, incremental_alter_configs_request,
-        join_group_request::JoinGroupRequestProtocol, leave_group_request::MemberIdentity,
-        list_offsets_request, metadata_request::MetadataRequestTopic, offset_commit_request,
-        offset_fetch_request, produce_request, sync_group_request::SyncGroupRequestAssignment,
+        JoinGroupRequest, LeaveGroupRequest, ListConfigResourcesRequest, ListGroupsRequest,
+        ListOffsetsRequest, MetadataRequest, OffsetCommitRequest, OffsetFetchRequest,
+        ProduceRequest, SyncGroupRequest, TopicName, alter_configs_request,
+        create_partitions_request, create_topics_request, delete_topics_request::DeleteTopicState,
+        describe_configs_request::DescribeConfigsResource, fetch_request,
+        incremental_alter_configs_request, join_group_request::JoinGroupRequestProtocol,
+        leave_group_request::MemberIdentity, list_offsets_request,
+        metadata_request::MetadataRequestTopic, offset_commit_request, offset_fetch_request,
+        produce_request, sync_group_request::SyncGroupRequestAssignment,
     },
     protocol::{Encodable, StrBytes},
 };
+
+use super::partition_samples::partition_sample;
 
 /// A topic that no broker has; requests name it and get an error.
 const TOPIC: &str = "hostile";
@@ -26,11 +29,11 @@ fn text(it: &'static str) -> StrBytes {
     StrBytes::from_static_str(it)
 }
 
-fn topic() -> TopicName {
+pub(super) fn topic() -> TopicName {
     TopicName(text(TOPIC))
 }
 
-fn group() -> GroupId {
+pub(super) fn group() -> GroupId {
     GroupId(text("hostile"))
 }
 
@@ -70,11 +73,13 @@ pub(crate) fn sample_body(key: i16, version: i16) -> BytesMut {
         }
         ApiKey::IncrementalAlterConfigs => encoded(version, &incremental_alter_configs()),
         ApiKey::DescribeCluster => encoded(version, &DescribeClusterRequest::default()),
-        other => panic!("{other:?} is served: give it a sample"),
+        ApiKey::ListConfigResources => encoded(version, &ListConfigResourcesRequest::default()),
+        other => partition_sample(other, version)
+            .unwrap_or_else(|| panic!("{other:?} is served: give it a sample")),
     }
 }
 
-fn encoded(version: i16, request: &impl Encodable) -> BytesMut {
+pub(super) fn encoded(version: i16, request: &impl Encodable) -> BytesMut {
     let mut out = BytesMut::new();
     request.encode(&mut out, version).expect("the sample fits its version");
     out
