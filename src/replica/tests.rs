@@ -351,9 +351,9 @@ fn acks_all_needs_enough_replicas_in_sync() {
     two_replicas.partitions[0].replicas.push(BrokerId(2));
     strict.topics.insert("a".into(), Arc::new(two_replicas));
     let own = [("min.insync.replicas".to_owned(), "2".to_owned())].into();
-    let own: Arc<TopicConfigs> = Arc::new(own);
+    let own = Arc::new(own);
     for topic in ["a", "alone"] {
-        strict.configs.insert(ConfigResource::Topic(TopicName::from(topic)), own.clone());
+        strict.configs.insert(ConfigResource::Topic(TopicName::from(topic)), Arc::clone(&own));
     }
     host.apply(strict);
     let partition = host.partition("a", 0);
