@@ -110,12 +110,14 @@ impl Loader<'_> {
         let producers = producers.load(self.now, self.settings.producer_id_expiration_ms)?;
         self.add_active(&mut found)?;
         let Found { segments, mut epochs, end, recovery, .. } = found;
-        epochs.truncate_from(end);
         let first = segments.first().map_or(Offset(0), |it| it.base_offset);
         let log_start = first.max(self.opening.log_start);
-        // An empty log keeps the epoch that it had last.
         if log_start < end {
+            epochs.truncate_from(end);
             epochs.truncate_to(log_start);
+        } else {
+            // An empty log keeps the epoch that it had last: who has read it to its end is not told that it diverged.
+            epochs.truncate_from(end + 1);
         }
         epochs.store()?;
         for segment in &segments {

@@ -54,6 +54,8 @@ fn segments_wholly_below_the_start_go_with_retention_whatever_the_policy() {
     assert_eq!(log.start_within_segments(), Some(Offset(8)));
     let log = reopen(&path, settings, false, &log);
     assert_eq!((log.log_start_offset(), log.log_end_offset()), (Offset(8), Offset(8)));
+    let read_to_its_end = Some((LeaderEpoch(0), Offset(8)));
+    assert_eq!(log.end_offset_for_epoch(LeaderEpoch(0)), read_to_its_end);
 }
 
 #[test]

@@ -54,6 +54,9 @@ fn a_start_that_cannot_be_written_down_is_no_success() {
     let error = delete(&host, 0, DeleteUpTo::HighWatermark).unwrap_err();
     assert!(matches!(error, ReplicaError::NotPersisted), "{error}");
     std::fs::remove_dir_all(in_the_way).unwrap();
+    let host = host.restart();
+    host.apply(image(&[("a", 1, 1, 2)]));
+    assert_eq!(starts(&host), [0, 0], "they are back, as nobody was told otherwise");
     assert_eq!(delete(&host, 0, DeleteUpTo::HighWatermark).unwrap(), Offset(4));
 }
 
