@@ -22,7 +22,9 @@ pub use pattern::{Pattern, Patterns};
 pub use print::print_defaults;
 pub use problem::{Problem, Problems, nearest};
 pub use settings::{SETTINGS, Setting};
-pub use topic::{CleanupPolicy, FlushMode, PartitionerMode, TopicConfig, TopicConfigs, TransformsMode};
+pub use topic::{
+    CleanupPolicy, FlushMode, PartitionerMode, TopicConfig, TopicConfigs, TransformsMode,
+};
 pub(crate) use value::read_number;
 
 use crate::base::{BrokerId, PluginName};

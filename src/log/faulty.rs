@@ -203,7 +203,12 @@ impl Disk for FaultyDisk {
                 durable.nameless.insert(path.to_owned());
             }
         }
-        Ok(Arc::new(FaultyFile { file, faults: Arc::clone(&self.0), path: path.to_owned(), is_log }))
+        Ok(Arc::new(FaultyFile {
+            file,
+            faults: Arc::clone(&self.0),
+            path: path.to_owned(),
+            is_log,
+        }))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {

@@ -148,8 +148,7 @@ impl Log {
     /// A log that was deleted meanwhile cannot be fsynced, and need not be. Any other failure is one: a second fsync would
     /// say that all is well.
     fn unless_gone(&self, error: LogError) -> LogError {
-        let is_missing =
-            matches!(&error, LogError::Storage { source, .. } if source.kind() == io::ErrorKind::NotFound);
+        let is_missing = matches!(&error, LogError::Storage { source, .. } if source.kind() == io::ErrorKind::NotFound);
         if is_missing && self.writer.lock().state == State::Closed {
             return LogError::Closed(self.path());
         }

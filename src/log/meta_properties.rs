@@ -28,7 +28,8 @@ pub(super) fn own(disk: &dyn Disk, path: &Path, node_id: BrokerId) -> Result<Met
         return Ok(meta);
     };
     let meta = Meta::decode(&bytes).ok_or_else(|| {
-        let reason = "it is damaged: it needs version=1, node.id and directory.id; restore it from a copy";
+        let reason =
+            "it is damaged: it needs version=1, node.id and directory.id; restore it from a copy";
         LogError::storage("read", &meta_path)(io::Error::new(io::ErrorKind::InvalidData, reason))
     })?;
     if meta.node_id != node_id {

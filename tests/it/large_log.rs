@@ -151,10 +151,12 @@ fn each_batch(
 }
 
 fn log_start(client: &mut Client, topic: &str, partition: i32) -> i64 {
-    let earliest = ListOffsetsPartition::default().with_partition_index(partition).with_timestamp(-2);
+    let earliest =
+        ListOffsetsPartition::default().with_partition_index(partition).with_timestamp(-2);
     let name = StrBytes::from_string(topic.to_owned());
     let topic = ListOffsetsTopic::default().with_name(name.into()).with_partitions(vec![earliest]);
-    let request = ListOffsetsRequest::default().with_replica_id((-1).into()).with_topics(vec![topic]);
+    let request =
+        ListOffsetsRequest::default().with_replica_id((-1).into()).with_topics(vec![topic]);
     client.call(5, &request).topics.remove(0).partitions.remove(0).offset
 }
 

@@ -97,7 +97,8 @@ fn is_in(dir: &Path, topic: &str) -> bool {
 #[test]
 fn a_log_directory_that_fails_goes_offline_alone_and_has_everything_after_a_restart() {
     // Nothing is written to the second one but by its topics.
-    let settings = [("log.dirs", "data,more"), ("log.flush.offset.checkpoint.interval.ms", "3600000")];
+    let settings =
+        [("log.dirs", "data,more"), ("log.flush.offset.checkpoint.interval.ms", "3600000")];
     let mut broker = Broker::with(&settings);
     let more = broker.data_dir().with_file_name("more");
     let mut client = broker.client();
@@ -120,7 +121,8 @@ fn a_log_directory_that_fails_goes_offline_alone_and_has_everything_after_a_rest
     assert!(!client.has_partition(fails, 0));
     let described = client.call(9, &MetadataRequest::default().with_topics(None));
     let of = |topic: &str| {
-        let topic = described.topics.iter().find(|it| it.name.as_ref().is_some_and(|it| it.0 == *topic));
+        let topic =
+            described.topics.iter().find(|it| it.name.as_ref().is_some_and(|it| it.0 == *topic));
         topic.expect("it exists").partitions[0].clone()
     };
     assert_eq!((of(fails).error_code, of(fails).leader_id.0), (LEADER_NOT_AVAILABLE, -1));

@@ -77,7 +77,8 @@ impl Outcome {
     /// Opens the directory and its log, works with them, and tells whether they were closed.
     fn live(&mut self, root: &Path, faults: &Arc<Faults>, settings: &LogSettings) -> bool {
         let disk: Arc<dyn Disk> = Arc::new(FaultyDisk(Arc::clone(faults)));
-        let dir = LogDir::open_on(disk, root, BrokerId(1)).and_then(|dir| dir.claim("c").map(|()| dir));
+        let dir =
+            LogDir::open_on(disk, root, BrokerId(1)).and_then(|dir| dir.claim("c").map(|()| dir));
         let Some(dir) = self.note(dir) else { return false };
         let (partition, id) = topic();
         let open = || dir.open_log(&partition, id, settings.clone(), NOW);

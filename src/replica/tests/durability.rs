@@ -45,7 +45,11 @@ impl TwoDirs {
     }
 
     fn fsyncs(&self) -> usize {
-        self.faults.take_synced().iter().filter(|it| it.extension().is_some_and(|it| it == "log")).count()
+        self.faults
+            .take_synced()
+            .iter()
+            .filter(|it| it.extension().is_some_and(|it| it == "log"))
+            .count()
     }
 }
 

@@ -181,9 +181,14 @@ impl Broker {
         self.process.child.try_wait().unwrap().is_none()
     }
 
+    /// What the system tells of its process.
+    pub(crate) fn proc(&self, name: &str) -> PathBuf {
+        Path::new("/proc").join(self.process.child.id().to_string()).join(name)
+    }
+
     /// Bytes that have ever been resident at once.
     pub(crate) fn peak_resident_bytes(&self) -> u64 {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.process.child.id()));
+        let status = fs::read_to_string(self.proc("status"));
         let status = status.expect("the broker lives, on Linux");
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
         let kilobytes: u64 = line.trim().trim_end_matches(" kB").parse().unwrap();
@@ -248,10 +253,7 @@ impl Process {
     }
 
     /// Begins a start; what comes last hands on the line that says that it is ready.
-    fn spawn(
-        folder: &Path,
-        settings: &[(String, String)],
-    ) -> (Child, Log, mpsc::Receiver<String>) {
+    fn spawn(folder: &Path, settings: &[(String, String)]) -> (Child, Log, mpsc::Receiver<String>) {
         let binary = env::var_os("KLAMM_BIN").unwrap_or_else(|| env!("CARGO_BIN_EXE_klamm").into());
         let mut command = Command::new(binary);
         command.arg("serve").current_dir(folder).env("NO_COLOR", "1");
