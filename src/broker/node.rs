@@ -191,15 +191,15 @@ fn start_publishing(
 /// What is done for all logs now and then.
 fn start_chores(base: &Foundation, stop: &CancellationToken) -> [JoinHandle<()>; 3] {
     let log = &base.config.log;
-    let chores: [(&'static str, u64, fn(&ReplicaManager)); 3] = [
-        ("applying retention", log.retention_check_interval_ms, ReplicaManager::retain),
-        ("flushing logs", log.flush_scheduler_interval_ms, ReplicaManager::flush_due),
-        ("checkpointing logs", log.flush_offset_checkpoint_interval_ms, ReplicaManager::checkpoint),
-    ];
-    chores.map(|(name, every_ms, chore)| {
-        let every = Duration::from_millis(every_ms);
-        tokio::spawn(publish::now_and_then(name, base.replicas.clone(), every, chore, stop.clone()))
-    })
+    let start = |name, every_ms, chore: fn(&ReplicaManager)| {
+        let (replicas, every) = (base.replicas.clone(), Duration::from_millis(every_ms));
+        tokio::spawn(publish::now_and_then(name, replicas, every, chore, stop.clone()))
+    };
+    [
+        start("retention", log.retention_check_interval_ms, ReplicaManager::retain),
+        start("flush", log.flush_scheduler_interval_ms, ReplicaManager::flush_due),
+        start("checkpoint", log.flush_offset_checkpoint_interval_ms, ReplicaManager::checkpoint),
+    ]
 }
 
 /// A task for each of `log.cleaner.threads`.

@@ -2,7 +2,9 @@
 //!
 //! Rule: that costs a few small reads, however large the segment is. What lies between is confirmed when it is used.
 
-use super::{LogError, cursor::SCAN_WINDOW_BYTES, offset_index::OffsetPosition, segment::Segment};
+use super::{
+    LogError, cursor::LOOKUP_WINDOW_BYTES, offset_index::OffsetPosition, segment::Segment,
+};
 use crate::base::{Offset, TimestampMs};
 
 /// What follows the last indexed batch of a segment, that one included.
@@ -69,7 +71,7 @@ fn last_indexed(segment: &Segment) -> Result<Option<OffsetPosition>, LogError> {
 }
 
 fn tail(segment: &Segment, last: Option<OffsetPosition>) -> Result<Tail, LogError> {
-    let mut cursor = segment.cursor(last.map_or(0, |it| it.position), SCAN_WINDOW_BYTES)?;
+    let mut cursor = segment.cursor(last.map_or(0, |it| it.position), LOOKUP_WINDOW_BYTES)?;
     let mut tail = Tail { end: segment.base_offset, largest: None };
     while let Some(located) = cursor.next()? {
         tail.end = located.header.last_offset() + 1;

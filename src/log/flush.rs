@@ -90,7 +90,8 @@ impl Log {
 
     /// fsyncs all that was appended so far.
     pub fn flush(&self, now: TimestampMs) -> Result<(), LogError> {
-        let (end, segments) = self.readable()?;
+        let end = self.end_to_sync()?;
+        let segments = self.segments.load_full();
         self.sync(unflushed(&segments, self.recovery_point()))
             .map_err(|it| self.health.failed(self.unless_gone(it)))?;
         self.flushed.note_synced(end);
@@ -122,7 +123,8 @@ impl Log {
     }
 
     fn sync_records(&self) -> Result<(), LogError> {
-        let (end, segments) = self.readable()?;
+        let end = self.end_to_sync()?;
+        let segments = self.segments.load_full();
         let from = self.flushed.synced();
         let touched = unflushed(&segments, from);
         touched.iter().try_for_each(|it| it.sync_records())?;
@@ -134,11 +136,10 @@ impl Log {
         Ok(())
     }
 
-    /// The log's end, and segments that reach at least up to it.
-    fn readable(&self) -> Result<(Offset, Arc<Vec<Arc<Segment>>>), LogError> {
+    /// The log's end; segments that are loaded after it reach at least so far.
+    fn end_to_sync(&self) -> Result<Offset, LogError> {
         self.check_open(&self.writer.lock())?;
-        let end = self.log_end_offset();
-        Ok((end, self.segments.load_full()))
+        Ok(self.log_end_offset())
     }
 
     /// A log that was deleted meanwhile cannot be fsynced, and need not be. Any other failure is one: a second fsync would

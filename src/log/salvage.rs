@@ -24,6 +24,9 @@ use crate::{
     wire::record_batch::{BatchHeader, HEADER_BYTES},
 };
 
+/// A disk writes whole ones: what a crash kept from the end of a batch is at least so long, or shows in its header.
+const SECTOR_BYTES: u64 = 512;
+
 /// A place in a segment where no good batch begins.
 pub(super) struct Damage<'a> {
     pub(super) segment: &'a Segment,
@@ -56,8 +59,10 @@ impl Damage<'_> {
         let header = self.header()?;
         let left = self.segment.size() - self.position;
         let unfinished = BatchHeader::parse(&header).is_ok_and(|it| it.size_bytes() as u64 > left);
-        let looks_torn =
-            unfinished || left < HEADER_BYTES as u64 || header.iter().all(|&it| it == 0);
+        let looks_torn = unfinished
+            || left < HEADER_BYTES as u64
+            || is_zeros(&header)
+            || self.is_half_written()?;
         let is_behind =
             |it: &OffsetPosition| it.position > self.position && it.position < self.segment.size();
         Ok(looks_torn && !self.entries.iter().any(is_behind))
@@ -65,17 +70,32 @@ impl Damage<'_> {
 
     /// Whether it is room that a preallocated segment has not used yet.
     pub(super) fn is_unused(&self) -> Result<bool, LogError> {
-        let is_last =
-            self.next_base.is_none() && self.entries.iter().all(|it| it.position < self.position);
-        Ok(is_last && self.header()?.iter().all(|&it| it == 0))
+        Ok(self.is_behind_all_entries() && is_zeros(&self.header()?))
+    }
+
+    /// Whether it is a batch whose end a crash kept from preallocated room: zeros are there, and behind it.
+    fn is_half_written(&self) -> Result<bool, LogError> {
+        let Ok(header) = BatchHeader::parse(&self.header()?) else { return Ok(false) };
+        let end = self.position + header.size_bytes() as u64;
+        let last_sector = end.saturating_sub(SECTOR_BYTES).max(self.position)..end;
+        let behind = self.bytes(end..end.saturating_add(HEADER_BYTES as u64))?;
+        Ok(is_zeros(&self.bytes(last_sector)?) && is_zeros(&behind))
+    }
+
+    fn is_behind_all_entries(&self) -> bool {
+        self.next_base.is_none() && self.entries.iter().all(|it| it.position < self.position)
     }
 
     /// As much of a header as there is.
     fn header(&self) -> Result<Vec<u8>, LogError> {
-        let left = usize::try_from(self.segment.size() - self.position).unwrap_or(usize::MAX);
-        let mut bytes = vec![0; left.min(HEADER_BYTES)];
-        let read =
-            self.segment.log.get().and_then(|it| it.read_exact_at(&mut bytes, self.position));
+        self.bytes(self.position..self.position.saturating_add(HEADER_BYTES as u64))
+    }
+
+    /// As much of a part as the segment has.
+    fn bytes(&self, part: Range<u64>) -> Result<Vec<u8>, LogError> {
+        let end = part.end.min(self.segment.size());
+        let mut bytes = vec![0; usize::try_from(end.saturating_sub(part.start)).unwrap_or(0)];
+        let read = self.segment.log.get().and_then(|it| it.read_exact_at(&mut bytes, part.start));
         read.map_err(LogError::storage("read", &self.segment.log.path()))?;
         Ok(bytes)
     }
@@ -86,6 +106,10 @@ impl Damage<'_> {
             |it: &Located| self.next_base.is_none_or(|next| it.header.last_offset() < next);
         Ok(cursor.next_whole()?.filter(is_before))
     }
+}
+
+fn is_zeros(bytes: &[u8]) -> bool {
+    bytes.iter().all(|&it| it == 0)
 }
 
 /// Copies a part of a segment that is about to be cut off, for a person to look at.

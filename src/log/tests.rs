@@ -11,7 +11,7 @@ use kafka_protocol::{
 };
 
 use super::{
-    AppendContext, Appended, Fetched, Health, Log, LogError, LogSettings,
+    AppendContext, Appended, Fetched, Health, Log, LogError, LogSettings, Recovery,
     file::{Disk, RealDisk},
     recovery::Opening,
 };
@@ -29,6 +29,7 @@ mod faults;
 mod indexes;
 mod lookups;
 mod model;
+mod preallocated;
 mod producers;
 mod recovery;
 mod retention;

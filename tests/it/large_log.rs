@@ -210,7 +210,9 @@ fn what_was_acknowledged_survives_a_kill_at_any_moment() {
         }
         broker.start_again();
         let mut client = broker.client();
-        producers.iter().for_each(|it| it.check(&mut client));
+        for it in &producers {
+            it.check(&mut client);
+        }
         let batches: usize = producers.iter().map(|it| it.acknowledged.len()).sum();
         println!("kill {crashed}: {batches} batches are there");
     }

@@ -201,3 +201,12 @@ fn settings_that_contradict_each_other_are_refused() {
     let problems = load(text).unwrap_err().to_string();
     assert!(problems.contains("k.toml:1: group.min.session.timeout.ms: 90 is above"), "{problems}");
 }
+
+#[test]
+fn how_often_logs_are_looked_at_is_also_when_they_are_flushed_unless_that_is_said() {
+    let flush_ms = |text: &str| load(text).unwrap().config.topic_defaults.get("flush.ms").cloned();
+    assert_eq!(flush_ms("node.id = 1"), None);
+    assert_eq!(flush_ms("log.flush.scheduler.interval.ms = 500").as_deref(), Some("500"));
+    let both = "log.flush.scheduler.interval.ms = 500\nlog.flush.interval.ms = 7";
+    assert_eq!(flush_ms(both).as_deref(), Some("7"));
+}

@@ -181,9 +181,14 @@ impl Broker {
         self.process.child.try_wait().unwrap().is_none()
     }
 
+    /// What the system tells of its process.
+    pub(crate) fn proc(&self, name: &str) -> PathBuf {
+        Path::new("/proc").join(self.process.child.id().to_string()).join(name)
+    }
+
     /// Bytes that have ever been resident at once.
     pub(crate) fn peak_resident_bytes(&self) -> u64 {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.process.child.id()));
+        let status = fs::read_to_string(self.proc("status"));
         let status = status.expect("the broker lives, on Linux");
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
         let kilobytes: u64 = line.trim().trim_end_matches(" kB").parse().unwrap();
