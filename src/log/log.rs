@@ -67,7 +67,8 @@ pub struct Log {
     /// Stored after the segments that it covers, and loaded before them.
     pub(super) end: AtomicI64,
     pub(super) writer: Mutex<Writer>,
-    /// Held, before the writer's lock, by whoever takes segments out of the log: retention, and the cleaner for its swap.
+    /// Held, before the writer's lock, by whoever takes segments out of the log or files out of its folder: retention, the
+    /// cleaner for its swap, whoever closes or deletes the log.
     pub(super) segment_set: Mutex<()>,
     pub(super) cleaned: CleanedState,
     /// What opening it took.

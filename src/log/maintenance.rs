@@ -42,6 +42,7 @@ impl Log {
 
     /// fsyncs everything, and writes the producer snapshot at the end. The log takes no more appends.
     pub fn close(&self) -> Result<(), LogError> {
+        let _set = self.segment_set.lock();
         let mut writer = self.writer.lock();
         self.check_open(&writer)?;
         writer.state = State::Closed;
@@ -60,6 +61,7 @@ impl Log {
 
     /// Renames the folder out of the way (`….-delete`) and removes it.
     pub fn delete(&self) -> Result<(), LogError> {
+        let _set = self.segment_set.lock();
         let renamed = {
             let mut writer = self.writer.lock();
             writer.state = State::Closed;

@@ -182,10 +182,10 @@ impl Run {
         let before = self.log.first_dirty();
         self.life.end_after(killed_after.unwrap_or(usize::MAX));
         let cleaner = cleaner_with(if is_small { 1 } else { 1 << 16 });
-        let cleaned = cleaner.clean(&self.log, self.log.log_end_offset(), self.now);
-        let is_over = cleaned.is_ok();
+        let outcome = cleaner.clean(&self.log, self.log.log_end_offset(), self.now);
+        let is_over = outcome.is_ok();
         if killed_after.is_none() {
-            let complete = cleaned.unwrap().is_none_or(|it| it.complete);
+            let complete = outcome.unwrap().is_none_or(|it| it.complete);
             assert!(complete, "nothing else works on the log");
         }
         // Where it was looked at; after a kill all of it may have been.
