@@ -1,5 +1,6 @@
 //! `AlterConfigs` (key 33), versions 0 to 2 (KIP-133; 2 is flexible): replaces *all* configs of a resource, which is why Kafka
-//! has `IncrementalAlterConfigs`. Served for topics and groups.
+//! has `IncrementalAlterConfigs`. Served for topics, groups, client-metrics subscriptions, this node and the
+//! defaults of all nodes.
 
 use std::ops::RangeInclusive;
 
@@ -16,6 +17,7 @@ use super::{
     refusal::{Refusal, code_and_message},
 };
 use crate::{
+    base::BrokerId,
     config::TopicConfigs,
     controller::{LoadedPlugins, replace_configs},
 };
@@ -37,7 +39,7 @@ async fn answer(
     plugins: &LoadedPlugins,
     request: &AlterConfigsRequest,
 ) -> AlterConfigsResponse {
-    let asked = request.resources.iter().map(configs).collect();
+    let asked = request.resources.iter().map(|it| configs(change.config.node.id, it)).collect();
     let results = alter(change, asked, |image, good| replace_configs(image, plugins, good)).await;
     let responses = request.resources.iter().zip(results).map(|(resource, result)| {
         let (error_code, message) = code_and_message(&result);
@@ -50,8 +52,8 @@ async fn answer(
     AlterConfigsResponse::default().with_responses(responses.collect())
 }
 
-fn configs(asked: &AlterConfigsResource) -> Asked<TopicConfigs> {
-    let resource = resource(asked.resource_type, &asked.resource_name)?;
+fn configs(node: BrokerId, asked: &AlterConfigsResource) -> Asked<TopicConfigs> {
+    let resource = resource(node, asked.resource_type, &asked.resource_name)?;
     let mut configs = TopicConfigs::new();
     for config in &asked.configs {
         let name = config.name.to_string();

@@ -27,7 +27,7 @@ use super::{
 };
 use crate::{
     base::BrokerId,
-    config::{Config, topic},
+    config::{Alterations, Config, topic},
     controller::{CreatedTopic, LoadedPlugins, NewTopic},
 };
 
@@ -51,8 +51,9 @@ async fn answer(
 ) -> CreateTopicsResponse {
     let topics: Vec<NewTopic> = request.topics.iter().map(new_topic).collect();
     let results = change.create_topics(plugins, &topics).await;
-    let results =
-        topics.iter().zip(results).map(|(topic, it)| result(change.config, version, topic, it));
+    let image = change.quorum.image();
+    let node = (change.config, image.alterations(change.config.node.id));
+    let results = topics.iter().zip(results).map(|(topic, it)| result(node, version, topic, it));
     CreateTopicsResponse::default().with_topics(results.collect())
 }
 
@@ -75,8 +76,11 @@ fn new_topic(topic: &CreatableTopic) -> NewTopic {
     }
 }
 
+/// A node's settings, and what is altered of them: the defaults of topic configs.
+type Node<'a> = (&'a Config, Alterations<'a>);
+
 fn result(
-    config: &Config,
+    node: Node<'_>,
     version: i16,
     topic: &NewTopic,
     created: Result<CreatedTopic, Refusal>,
@@ -98,15 +102,15 @@ fn result(
     result
         .with_num_partitions(created.partitions)
         .with_replication_factor(created.replication_factor)
-        .with_configs(Some(configs(config, topic, &created)))
+        .with_configs(Some(configs(node, topic, &created)))
 }
 
 fn configs(
-    config: &Config,
+    (config, alterations): Node<'_>,
     topic: &NewTopic,
     created: &CreatedTopic,
 ) -> Vec<CreatableTopicConfigs> {
-    let configs = topic::effective_configs(config, &topic.name, &created.configs);
+    let configs = topic::effective_configs(config, alterations, &topic.name, &created.configs);
     let entry = |it: topic::EffectiveConfig| {
         let value = it.values.first()?;
         Some(

@@ -6,9 +6,9 @@
 //! | 3       | types and documentation      | KIP-569 |
 //! | 4       | flexible encoding            | KIP-482 |
 //!
-//! Served for topics, groups and this node, whose settings are read only.
+//! Served for topics, groups, client-metrics subscriptions, this node and the defaults of all nodes.
 
-use std::ops::RangeInclusive;
+use std::{collections::BTreeSet, ops::RangeInclusive};
 
 use kafka_protocol::{
     messages::{
@@ -23,18 +23,18 @@ use kafka_protocol::{
 
 use super::{
     Context, Rooms,
-    config_resource::{BROKER, GROUP, TOPIC, unsupported},
+    config_resource::{BROKER, CLIENT_METRICS, GROUP, TOPIC, unsupported},
     distinct::distinct,
     refusal::{Refusal, code_and_message},
 };
 use crate::{
     base::{ErrorCode, GroupId, TopicName},
     config::{
-        self, Config, SETTINGS, TopicConfigs,
+        self, Alterations, Config, SETTINGS, TopicConfigs, UpdateMode, client_metrics,
         topic::{self, ConfigSource, ConfigType, ConfigValue},
     },
     controller::validate_topic_name,
-    metadata::MetadataImage,
+    metadata::{ConfigResource, MetadataImage},
 };
 
 /// The versions Klamm answers.
@@ -100,7 +100,9 @@ fn describe(
     let name = &*resource.resource_name;
     match resource.resource_type {
         TOPIC => describe_topic(config, image, &name.into()),
-        BROKER => describe_broker(config, name),
+        BROKER if name.is_empty() => Ok(describe_all_brokers(image)),
+        BROKER => describe_broker(config, image, name),
+        CLIENT_METRICS => describe_client_metrics(image, name),
         GROUP => describe_group(config, image, &name.into()),
         other => Err(unsupported(other)),
     }
@@ -127,14 +129,30 @@ fn describe_topic(
         doc: it.definition.doc.into(),
         read_only: false,
     };
-    Ok(topic::effective_configs(config, name, own).into_iter().map(describe).collect())
+    Ok(topic::effective_configs(config, image.alterations(config.node.id), name, own)
+        .into_iter()
+        .map(describe)
+        .collect())
 }
 
-/// This node's settings; the defaults of all nodes can only be set in their files and are therefore none.
-fn describe_broker(config: &Config, name: &str) -> Result<Vec<Described>, Refusal> {
-    if name.is_empty() {
-        return Ok(Vec::new());
-    }
+/// What is altered of all nodes' settings, and nothing else, as in Kafka.
+fn describe_all_brokers(image: &MetadataImage) -> Vec<Described> {
+    let none = TopicConfigs::new();
+    let altered = image.configs.get(&ConfigResource::Broker(None)).map_or(&none, |it| it);
+    let describe = |(name, value): (&String, &String)| {
+        let source = ConfigSource::DynamicDefaultBroker;
+        let values = vec![ConfigValue { name: name.clone(), value: value.clone(), source }];
+        let (kind, doc) = kind_and_doc(name);
+        Described { values, name: name.clone(), kind, doc: doc.into(), read_only: false }
+    };
+    altered.iter().map(describe).collect()
+}
+
+fn describe_broker(
+    config: &Config,
+    image: &MetadataImage,
+    name: &str,
+) -> Result<Vec<Described>, Refusal> {
     let id: i32 = name.parse().map_err(|_| {
         Refusal::invalid_request(format!("Broker id must be an integer, but it is: {name}"))
     })?;
@@ -144,35 +162,89 @@ fn describe_broker(config: &Config, name: &str) -> Result<Vec<Described>, Refusa
             config.node.id.0
         )));
     }
+    Ok(settings(config, image.alterations(config.node.id)))
+}
+
+/// This node's settings, the defaults of topic configs, and what was altered of those without a meaning here.
+fn settings(config: &Config, alterations: Alterations<'_>) -> Vec<Described> {
     let defaults = Config::default();
-    let settings = SETTINGS.iter().map(|setting| {
-        let (value, default) = (setting.value(config), setting.value(&defaults));
-        setting_of(setting.key, ConfigType::String, setting.doc, Some(value), default)
+    let own = SETTINGS.iter().map(|setting| {
+        let in_file = Some(setting.value(config)).filter(|it| *it != setting.value(&defaults));
+        let default = Some(setting.value(&defaults));
+        setting_of(setting.key, setting_values(setting.key, alterations, in_file, default))
     });
     let topic_defaults = topic::DEFINITIONS.iter().filter_map(|it| {
         let setting = it.synonyms.first()?.name;
-        let value = config.topic_defaults.get(it.name).cloned();
-        Some(setting_of(setting, it.kind, it.doc, value, it.default.into()))
+        Some(setting_of(setting, topic::broker_values(&config.topic_defaults, alterations, it)))
     });
-    Ok(settings.chain(topic_defaults).collect())
+    let known: Vec<_> = own.chain(topic_defaults).collect();
+    let altered = [alterations.node, alterations.cluster].into_iter().flatten();
+    let others: BTreeSet<&String> = altered
+        .flat_map(|it| it.keys())
+        .filter(|it| known.iter().all(|known| known.name != **it))
+        .collect();
+    let others = others
+        .into_iter()
+        .map(|it| setting_of(it, setting_values(it, alterations, None, None)))
+        .collect::<Vec<_>>();
+    known.into_iter().chain(others).collect()
 }
 
-/// A setting that equals its default counts as not set: the file may say the same.
-fn setting_of(
+/// The value in effect first. What equals its default counts as not set: the file may say the same.
+fn setting_values(
     name: &str,
-    kind: ConfigType,
-    doc: &str,
-    value: Option<String>,
-    default: String,
-) -> Described {
-    let value_of = |value, source| ConfigValue { name: name.into(), value, source };
-    let set = value.filter(|it| *it != default);
-    let values = set
-        .map(|it| value_of(it, ConfigSource::StaticBroker))
-        .into_iter()
-        .chain([value_of(default, ConfigSource::Default)]);
-    let values = values.collect();
-    Described { values, name: name.into(), kind, doc: doc.into(), read_only: true }
+    alterations: Alterations<'_>,
+    in_file: Option<String>,
+    default: Option<String>,
+) -> Vec<ConfigValue> {
+    let altered = |layer: Option<&TopicConfigs>| layer.and_then(|it| it.get(name)).cloned();
+    let layers = [
+        (altered(alterations.node), ConfigSource::DynamicBroker),
+        (altered(alterations.cluster), ConfigSource::DynamicDefaultBroker),
+        (in_file, ConfigSource::StaticBroker),
+        (default, ConfigSource::Default),
+    ];
+    let values = layers.into_iter().filter_map(|(value, source)| {
+        Some(ConfigValue { name: name.into(), value: value?, source })
+    });
+    values.collect()
+}
+
+fn setting_of(name: &str, values: Vec<ConfigValue>) -> Described {
+    let (kind, doc) = kind_and_doc(name);
+    let read_only = config::update_mode(name) == UpdateMode::ReadOnly;
+    Described { values, name: name.into(), kind, doc: doc.into(), read_only }
+}
+
+fn kind_and_doc(setting: &str) -> (ConfigType, &'static str) {
+    let own = SETTINGS.iter().find(|it| it.key == setting).map(|it| (it.kind, it.doc));
+    let is_default_of =
+        |it: &&topic::Definition| it.synonyms.first().is_some_and(|it| it.name == setting);
+    let topics = || topic::DEFINITIONS.iter().find(is_default_of).map(|it| (it.kind, it.doc));
+    own.or_else(topics)
+        .unwrap_or((ConfigType::String, "A setting of Kafka's without a meaning here."))
+}
+
+/// What is set, and nothing of a subscription that is not there, as in Kafka.
+fn describe_client_metrics(image: &MetadataImage, name: &str) -> Result<Vec<Described>, Refusal> {
+    if name.is_empty() {
+        let reason = "Client metrics subscription name must not be empty";
+        return Err(Refusal::invalid_request(reason));
+    }
+    let resource = ConfigResource::ClientMetrics(name.into());
+    let Some(configs) = image.configs.get(&resource) else { return Ok(Vec::new()) };
+    let describe = |it: &client_metrics::Definition| {
+        let (name, source) = (it.name.to_owned(), ConfigSource::ClientMetrics);
+        let value = configs.get(it.name)?.clone();
+        Some(Described {
+            values: vec![ConfigValue { name: name.clone(), value, source }],
+            name,
+            kind: it.kind,
+            doc: it.doc.into(),
+            read_only: false,
+        })
+    };
+    Ok(client_metrics::DEFINITIONS.iter().filter_map(describe).collect())
 }
 
 fn describe_group(

@@ -1,6 +1,7 @@
 //! `IncrementalAlterConfigs` (key 44), versions 0 to 1 (KIP-339; 1 is flexible).
 //!
-//! Served for topics and groups. A node's own settings are those of its file; to change them while it runs is refused.
+//! Served for topics, groups, client-metrics subscriptions, this node and the defaults of all nodes; which settings of nodes can be
+//! altered is `config::dynamic`'s to say.
 
 use std::{collections::BTreeSet, ops::RangeInclusive};
 
@@ -17,7 +18,10 @@ use super::{
     metadata_change::{MetadataChange, loaded_plugins},
     refusal::{Refusal, code_and_message},
 };
-use crate::controller::{ConfigChange, ConfigOp, LoadedPlugins, alter_configs};
+use crate::{
+    base::BrokerId,
+    controller::{ConfigChange, ConfigOp, LoadedPlugins, alter_configs},
+};
 
 /// The versions Klamm answers.
 pub const VERSIONS: RangeInclusive<i16> = 0..=1;
@@ -36,10 +40,10 @@ async fn answer(
     plugins: &LoadedPlugins,
     request: &IncrementalAlterConfigsRequest,
 ) -> IncrementalAlterConfigsResponse {
-    let defaults = &change.config.topic_defaults;
-    let asked = request.resources.iter().map(changes).collect();
+    let config = change.config;
+    let asked = request.resources.iter().map(|it| changes(config.node.id, it)).collect();
     let results =
-        alter(change, asked, |image, good| alter_configs(image, defaults, plugins, good)).await;
+        alter(change, asked, |image, good| alter_configs(image, config, plugins, good)).await;
     let responses = request.resources.iter().zip(results).map(|(resource, result)| {
         let (error_code, message) = code_and_message(&result);
         AlterConfigsResourceResponse::default()
@@ -51,8 +55,8 @@ async fn answer(
     IncrementalAlterConfigsResponse::default().with_responses(responses.collect())
 }
 
-fn changes(asked: &AlterConfigsResource) -> Asked<Vec<ConfigChange>> {
-    let resource = resource(asked.resource_type, &asked.resource_name)?;
+fn changes(node: BrokerId, asked: &AlterConfigsResource) -> Asked<Vec<ConfigChange>> {
+    let resource = resource(node, asked.resource_type, &asked.resource_name)?;
     let mut seen = BTreeSet::new();
     if asked.configs.iter().any(|it| !seen.insert(&*it.name)) {
         return Err(Refusal::invalid_request("Error due to duplicate config keys"));

@@ -21,6 +21,7 @@ pub(super) fn of(config: &Config, image: &MetadataImage) -> PluginUses {
             ConfigResource::Topic(name) => format!("topic {name}"),
             ConfigResource::Group(id) => format!("group {id}"),
             ConfigResource::Broker(_) => "a broker".into(),
+            ConfigResource::ClientMetrics(name) => format!("client metrics {name}"),
         });
     }
     uses

@@ -2,6 +2,7 @@
 
 use super::{
     Config,
+    topic::ConfigType,
     value::{Value, read_number},
 };
 
@@ -11,6 +12,7 @@ pub struct Setting {
     pub key: &'static str,
     /// What it means, in a sentence or two.
     pub doc: &'static str,
+    pub kind: ConfigType,
     pub(super) read: fn(&mut Config, &str) -> Result<(), String>,
     pub(super) show: fn(&Config) -> String,
 }
@@ -30,11 +32,17 @@ impl Setting {
     }
 }
 
+/// The type of the field that a setting lives in.
+const fn kind_of<T: Value>(_field: fn(&Config) -> &T) -> ConfigType {
+    T::KIND
+}
+
 macro_rules! setting {
     ($key:literal, $($field:ident).+, $doc:literal) => {
         Setting {
             key: $key,
             doc: $doc,
+            kind: kind_of(|config| &config.$($field).+),
             read: |config, text| {
                 config.$($field).+ = Value::read(text)?;
                 Ok(())
@@ -46,6 +54,7 @@ macro_rules! setting {
         Setting {
             key: $key,
             doc: $doc,
+            kind: kind_of(|config| &config.$($field).+),
             read: |config, text| {
                 config.$($field).+ = read_number(text, &$range)?;
                 Ok(())
@@ -65,6 +74,8 @@ const INT_MAX: i64 = i32::MAX as i64;
 const LONGEST_MS: u64 = i64::MAX as u64;
 /// Nobody waits longer for a plugin, or for a look at their folder.
 const HOUR_MS: u64 = 3_600_000;
+/// More only wait for the same disk.
+const RECOVERY_THREADS_MAX: usize = 256;
 /// More would only take the disk's time from everybody else.
 const CLEANER_THREADS_MAX: usize = 64;
 /// No more is gained by longer reads.
@@ -147,6 +158,21 @@ pub const SETTINGS: &[Setting] = &[
         "How often retention looks for segments to delete."
     ),
     setting!(
+        "log.flush.scheduler.interval.ms",
+        log.flush_scheduler_interval_ms in 1..=LONGEST_MS,
+        "How often logs are looked at for `flush.ms`, of which it is a default too."
+    ),
+    setting!(
+        "log.flush.offset.checkpoint.interval.ms",
+        log.flush_offset_checkpoint_interval_ms in 1..=LONGEST_MS,
+        "How often it is written down up to where logs are on disk, which is where recovery begins after a crash."
+    ),
+    setting!(
+        "num.recovery.threads.per.data.dir",
+        log.recovery_threads_per_dir in 1..=RECOVERY_THREADS_MAX,
+        "Threads for each of `log.dirs` that open logs at a start and close them at a stop."
+    ),
+    setting!(
         "producer.id.expiration.ms",
         log.producer_id_expiration_ms in 1..=INT_MAX,
         "How long a silent producer's id is remembered."
@@ -192,6 +218,16 @@ pub const SETTINGS: &[Setting] = &[
         "Whether asking for an unknown topic makes it."
     ),
     setting!("delete.topic.enable", node.delete_topic_enable, "Whether topics can be deleted."),
+    setting!(
+        "max.incremental.fetch.session.cache.slots",
+        node.max_incremental_fetch_session_cache_slots,
+        "Fetch sessions that this node keeps at a time; who gets none names all its partitions in each fetch. 0 keeps none."
+    ),
+    setting!(
+        "max.request.partition.size.limit",
+        node.max_request_partition_size_limit in 1..,
+        "Partitions in one answer to DescribeTopicPartitions."
+    ),
     setting!(
         "num.partitions",
         node.num_partitions in 1..=PARTITIONS_MAX,
@@ -298,7 +334,6 @@ pub(super) const MEANINGLESS: &[&str] = &[
     "metrics.sample.window.ms",
     "num.io.threads",
     "num.network.threads",
-    "num.recovery.threads.per.data.dir",
     "num.replica.fetchers",
     "offsets.load.buffer.size",
     "offsets.topic.compression.codec",

@@ -7,11 +7,14 @@ use std::{
     str::FromStr,
 };
 
-use super::{Listener, address::host_and_port};
+use super::{Listener, address::host_and_port, topic::ConfigType};
 use crate::base::BrokerId;
 
 /// A type that a setting can have.
 pub(super) trait Value: Sized {
+    /// As `DescribeConfigs` tells it.
+    const KIND: ConfigType;
+
     /// # Errors
     ///
     /// What is wrong, as a person should read it.
@@ -46,13 +49,15 @@ pub(super) fn no_number(text: &str, min: impl Display, max: impl Display) -> Str
 }
 
 macro_rules! number {
-    ($($number:ty),*) => {$(
+    ($($number:ty => $kind:ident),*) => {$(
         impl Number for $number {
             const LEAST: Self = Self::MIN;
             const MOST: Self = Self::MAX;
         }
 
         impl Value for $number {
+            const KIND: ConfigType = ConfigType::$kind;
+
             fn read(text: &str) -> Result<Self, String> {
                 read_number(text, &..)
             }
@@ -63,10 +68,13 @@ macro_rules! number {
         }
     )*};
 }
-number!(i16, i32, i64, u16, u64, usize);
+// Kafka has no type for numbers of an address space; those of its settings that Klamm keeps in one are INT.
+number!(i16 => Int, i32 => Int, i64 => Long, u16 => Int, u64 => Long, usize => Int);
 
 /// Kafka's DOUBLE, above 0: no setting has another one.
 impl Value for f64 {
+    const KIND: ConfigType = ConfigType::Double;
+
     fn read(text: &str) -> Result<Self, String> {
         let number = text.trim().parse().ok().filter(|it: &f64| it.is_finite() && *it > 0.0);
         number.ok_or_else(|| format!("`{text}` is not a number above 0"))
@@ -78,6 +86,8 @@ impl Value for f64 {
 }
 
 impl Value for bool {
+    const KIND: ConfigType = ConfigType::Boolean;
+
     fn read(text: &str) -> Result<Self, String> {
         let lower = text.trim().to_ascii_lowercase();
         lower.parse().map_err(|_| format!("`{text}` is not true or false"))
@@ -89,6 +99,8 @@ impl Value for bool {
 }
 
 impl Value for String {
+    const KIND: ConfigType = ConfigType::String;
+
     fn read(text: &str) -> Result<Self, String> {
         Ok(text.to_owned())
     }
@@ -99,6 +111,8 @@ impl Value for String {
 }
 
 impl Value for PathBuf {
+    const KIND: ConfigType = ConfigType::String;
+
     fn read(text: &str) -> Result<Self, String> {
         if text.is_empty() { Err("must not be empty".into()) } else { Ok(text.into()) }
     }
@@ -109,6 +123,8 @@ impl Value for PathBuf {
 }
 
 impl Value for BrokerId {
+    const KIND: ConfigType = ConfigType::Int;
+
     fn read(text: &str) -> Result<Self, String> {
         i32::read(text).map(Self)
     }
@@ -120,6 +136,8 @@ impl Value for BrokerId {
 
 /// Empty text is `None`.
 impl<T: Value> Value for Option<T> {
+    const KIND: ConfigType = T::KIND;
+
     fn read(text: &str) -> Result<Self, String> {
         if text.is_empty() { Ok(None) } else { T::read(text).map(Some) }
     }
@@ -131,6 +149,8 @@ impl<T: Value> Value for Option<T> {
 
 /// Comma text; blanks around items do not count, and an empty text is an empty list.
 impl<T: Value> Value for Vec<T> {
+    const KIND: ConfigType = ConfigType::List;
+
     fn read(text: &str) -> Result<Self, String> {
         text.split(',').map(str::trim).filter(|it| !it.is_empty()).map(T::read).collect()
     }
@@ -141,6 +161,8 @@ impl<T: Value> Value for Vec<T> {
 }
 
 impl Value for Listener {
+    const KIND: ConfigType = ConfigType::String;
+
     fn read(text: &str) -> Result<Self, String> {
         let wanted = || format!("`{text}` is not NAME://HOST:PORT");
         let (name, address) = text.split_once("://").ok_or_else(wanted)?;

@@ -1,10 +1,14 @@
-//! Configs of topics and groups: changed one by one (KIP-339), or replaced as a whole (the legacy `AlterConfigs`).
+//! Configs of topics, brokers, groups and client-metrics subscriptions: changed one by one (KIP-339), or replaced as a whole (the legacy `AlterConfigs`).
 
 use std::collections::BTreeMap;
 
 use super::{ControllerError, LoadedPlugins};
 use crate::{
-    config::{self, TopicConfigs, topic},
+    config::{
+        self, Config, TopicConfigs,
+        client_metrics::{Invalid, Subscription},
+        topic,
+    },
     machine::Decision,
     metadata::{ConfigResource, MetadataImage, MetadataRecord},
 };
@@ -30,13 +34,13 @@ type Results = Vec<Result<(), ControllerError>>;
 /// Changes some configs of each resource; a result for each, in their order.
 pub fn alter_configs(
     image: &MetadataImage,
-    defaults: &TopicConfigs,
+    config: &Config,
     plugins: &LoadedPlugins,
     resources: &[(ConfigResource, Vec<ConfigChange>)],
 ) -> Decision<MetadataRecord, Results> {
-    alter_each(image, plugins, resources, |before, changes| {
+    alter_each(image, plugins, resources, |resource, before, changes| {
         let mut after = before.clone();
-        changes.iter().try_for_each(|it| apply(&mut after, defaults, it))?;
+        changes.iter().try_for_each(|it| apply(&mut after, resource, config, it))?;
         Ok(after)
     })
 }
@@ -47,14 +51,14 @@ pub fn replace_configs(
     plugins: &LoadedPlugins,
     resources: &[(ConfigResource, TopicConfigs)],
 ) -> Decision<MetadataRecord, Results> {
-    alter_each(image, plugins, resources, |_, configs| Ok(configs.clone()))
+    alter_each(image, plugins, resources, |_, _, configs| Ok(configs.clone()))
 }
 
 fn alter_each<C>(
     image: &MetadataImage,
     plugins: &LoadedPlugins,
     resources: &[(ConfigResource, C)],
-    after: impl Fn(&TopicConfigs, &C) -> Result<TopicConfigs, ControllerError>,
+    after: impl Fn(&ConfigResource, &TopicConfigs, &C) -> Result<TopicConfigs, ControllerError>,
 ) -> Decision<MetadataRecord, Results> {
     let none = TopicConfigs::new();
     let mut seen = BTreeMap::new();
@@ -72,7 +76,7 @@ fn alter_each<C>(
             }
             check_exists(image, resource)?;
             let before = image.configs.get(resource).map_or(&none, |it| it);
-            let after = after(before, change)?;
+            let after = after(resource, before, change)?;
             check(plugins, resource, before, &after)?;
             records.extend(difference(resource, before, &after));
             Ok(())
@@ -89,25 +93,27 @@ fn check_exists(image: &MetadataImage, resource: &ConfigResource) -> Result<(), 
         ConfigResource::Group(group) if group.as_str().is_empty() => {
             Err(ControllerError::InvalidRequest("Default group resources are not allowed.".into()))
         }
-        ConfigResource::Broker(_) => Err(ControllerError::InvalidRequest(
-            "Broker configs cannot be changed while the node runs: set them in its file, or by --set, and restart it."
-                .into(),
-        )),
-        ConfigResource::Topic(_) | ConfigResource::Group(_) => Ok(()),
+        ConfigResource::ClientMetrics(name) if name.is_empty() => {
+            Err(ControllerError::InvalidRequest("Subscription name can't be empty".into()))
+        }
+        ConfigResource::Topic(_)
+        | ConfigResource::Broker(_)
+        | ConfigResource::Group(_)
+        | ConfigResource::ClientMetrics(_) => Ok(()),
     }
 }
 
 fn apply(
     configs: &mut TopicConfigs,
-    defaults: &TopicConfigs,
+    resource: &ConfigResource,
+    config: &Config,
     change: &ConfigChange,
 ) -> Result<(), ControllerError> {
     let name = &change.name;
     let items = || {
         // As in Kafka, a list that is not set begins as its default.
-        let value = configs.get(name).or_else(|| defaults.get(name));
-        let value = value.map_or_else(|| topic::default(name), String::as_str);
-        topic::list(value).map(String::from).collect::<Vec<_>>()
+        let value = configs.get(name).cloned().or_else(|| list_default(resource, config, name));
+        topic::list(&value.unwrap_or_default()).map(String::from).collect::<Vec<_>>()
     };
     let value = match &change.op {
         ConfigOp::Set(value) => value.clone(),
@@ -116,7 +122,7 @@ fn apply(
             return Ok(());
         }
         ConfigOp::Append(more) => {
-            check_list(name, "APPEND")?;
+            check_list(resource, name, "APPEND")?;
             let mut items = items();
             for item in topic::list(more) {
                 if !items.iter().any(|it| it == item) {
@@ -126,7 +132,7 @@ fn apply(
             items.join(",")
         }
         ConfigOp::Subtract(less) => {
-            check_list(name, "SUBTRACT")?;
+            check_list(resource, name, "SUBTRACT")?;
             let mut items = items();
             items.retain(|it| !topic::list(less).any(|less| less == it));
             items.join(",")
@@ -136,8 +142,28 @@ fn apply(
     Ok(())
 }
 
-fn check_list(name: &str, op: &str) -> Result<(), ControllerError> {
-    if topic::definition(name).is_some_and(|it| it.kind == topic::ConfigType::List) {
+/// What a list is where the resource itself says nothing.
+fn list_default(resource: &ConfigResource, config: &Config, name: &str) -> Option<String> {
+    match resource {
+        ConfigResource::Topic(_) => {
+            let default = || topic::default(name).into();
+            Some(config.topic_defaults.get(name).cloned().unwrap_or_else(default))
+        }
+        ConfigResource::Broker(_) => config::value_in_file(config, name),
+        ConfigResource::Group(_) | ConfigResource::ClientMetrics(_) => None,
+    }
+}
+
+fn check_list(resource: &ConfigResource, name: &str, op: &str) -> Result<(), ControllerError> {
+    let is_list = match resource {
+        ConfigResource::Topic(_) => {
+            topic::definition(name).is_some_and(|it| it.kind == topic::ConfigType::List)
+        }
+        ConfigResource::Broker(_) => config::is_list(name),
+        ConfigResource::Group(_) => false,
+        ConfigResource::ClientMetrics(_) => config::client_metrics::is_list(name),
+    };
+    if is_list {
         return Ok(());
     }
     let reason = format!("Can't {op} to key {name} because its type is not LIST.");
@@ -164,7 +190,17 @@ fn check(
             config::group::validate(name).map_err(ControllerError::InvalidConfig)?;
             plugins.check_assignor(value)
         }),
-        ConfigResource::Broker(_) => Ok(()),
+        // KAFKA-13609: it should be INVALID_CONFIG, and is not.
+        ConfigResource::Broker(_) => {
+            let set = set.map(|(name, value)| (name.clone(), value.clone())).collect();
+            config::validate_alterations(&set).map_err(ControllerError::InvalidRequest)
+        }
+        ConfigResource::ClientMetrics(_) => {
+            Subscription::read(after).map(drop).map_err(|it| match it {
+                Invalid::Request(reason) => ControllerError::InvalidRequest(reason),
+                Invalid::Config(reason) => ControllerError::InvalidConfig(reason),
+            })
+        }
     }
 }
 

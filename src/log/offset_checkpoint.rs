@@ -37,6 +37,12 @@ impl OffsetCheckpoint {
         Ok(Self { path, state: Mutex::new(State { found, stored }) })
     }
 
+    /// One without entries, of a directory that is not read.
+    pub(super) fn none(path: PathBuf) -> Self {
+        let state = State { found: BTreeMap::new(), stored: encode(&BTreeMap::new()) };
+        Self { path, state: Mutex::new(state) }
+    }
+
     /// Whether nobody can tell what the file held.
     pub(super) fn is_damaged(&self) -> bool {
         decode(&self.state.lock().stored).is_none()

@@ -8,7 +8,7 @@ use std::{
 use super::{ConfigResource, MetadataRecord};
 use crate::{
     base::{BrokerId, GroupId, LeaderEpoch, TopicId, TopicName},
-    config::{Listener, TopicConfigs},
+    config::{Alterations, Listener, TopicConfigs},
 };
 
 /// All that the metadata log says. Cheap to clone: topics are shared.
@@ -185,6 +185,12 @@ impl MetadataImage {
     /// Own configs of a group; `None` for no overrides.
     pub fn group_configs(&self, group: &GroupId) -> Option<&Arc<TopicConfigs>> {
         self.configs.get(&ConfigResource::Group(group.clone()))
+    }
+
+    /// What is altered of a broker's settings.
+    pub fn alterations(&self, broker: BrokerId) -> Alterations<'_> {
+        let of = |broker| self.configs.get(&ConfigResource::Broker(broker)).map(|it| &**it);
+        Alterations { node: of(Some(broker)), cluster: of(None) }
     }
 
     /// Brokers that can lead, by id.

@@ -11,6 +11,8 @@ pub enum ConfigResource {
     /// `None`: the default of all brokers.
     Broker(Option<BrokerId>),
     Group(GroupId),
+    /// A subscription to metrics that clients push (KIP-714), by its name.
+    ClientMetrics(String),
 }
 
 /// One change of the cluster's state.

@@ -62,6 +62,7 @@ impl Hosted {
     }
 
     pub(super) fn update(&self, wanted: &Wanted, node: &LogConfig) {
+        // An alteration of the node's settings makes the configs anew, too.
         if !Arc::ptr_eq(&self.partition.config(), &wanted.role.config) {
             self.partition.log().set_settings(LogSettings::new(&wanted.role.config, node));
         }
@@ -69,8 +70,12 @@ impl Hosted {
         self.partition.set_role(wanted.role.clone());
     }
 
+    /// In a directory that is offline it stays, and is put aside by the next start.
     pub(super) fn delete(&self) {
         self.partition.stop();
+        if !self.dir.health.is_online() {
+            return;
+        }
         if let Err(error) = self.partition.log().delete() {
             let cause = cause(&error);
             tracing::error!(partition = %self.partition.topic_partition, %error, cause, "could not delete a log");
@@ -83,6 +88,15 @@ impl Hosted {
         {
             let cause = cause(&error);
             tracing::error!(partition = %self.partition.topic_partition, %error, cause, "could not apply retention");
+        }
+    }
+
+    pub(super) fn flush_if_due(&self) {
+        if let Err(error) = self.partition.log().flush_if_due(now())
+            && self.dir.health.is_online()
+        {
+            let cause = cause(&error);
+            tracing::warn!(partition = %self.partition.topic_partition, %error, cause, "could not flush a log");
         }
     }
 

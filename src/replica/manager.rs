@@ -3,7 +3,6 @@
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     sync::{Arc, atomic::AtomicI64},
-    thread,
 };
 
 use arc_swap::ArcSwap;
@@ -13,6 +12,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use super::{
     Partition, ReplicaError,
     cleaning::Cleaning,
+    dirs,
     hosted::{Hosted, Wanted, cause},
     metrics,
     read_budget::ReadBudget,
@@ -25,14 +25,14 @@ use crate::{
     telemetry::Metrics,
 };
 
-/// Logs are opened and closed by so many threads at once: each waits for the disk most of the time.
-const LOADING_THREADS: usize = 4;
-
 pub(super) type Partitions = BTreeMap<TopicPartition, Arc<Hosted>>;
 
 /// Opens, finds and deletes the partitions of this node as the metadata image says.
 pub struct ReplicaManager {
+    /// As of this node's file.
     pub(super) config: Arc<Config>,
+    /// As the applied image has altered it.
+    pub(super) altered: ArcSwap<Config>,
     pub(super) dirs: Vec<Arc<LogDir>>,
     partitions: ArcSwap<Partitions>,
     /// Those of this node whose log could not be opened.
@@ -51,10 +51,16 @@ impl ReplicaManager {
     ///
     /// # Errors
     ///
-    /// [`crate::log::LogError::DirectoryRefused`] for a directory that is in use or another node's.
+    /// [`crate::log::LogError::DirectoryRefused`] for a directory that is in use or another node's, and any failure of the first.
     pub fn start(config: &Arc<Config>, registry: &Metrics) -> Result<Arc<Self>, ReplicaError> {
-        let open = |path| LogDir::open(path, config.node.id).map(Arc::new);
-        let dirs = config.log.dirs.iter().map(|it| open(it.as_path())).collect::<Result<_, _>>()?;
+        Ok(Self::over(dirs::open(config)?, config, registry))
+    }
+
+    pub(super) fn over(
+        dirs: Vec<Arc<LogDir>>,
+        config: &Arc<Config>,
+        registry: &Metrics,
+    ) -> Arc<Self> {
         let count = Gauge::default();
         registry.register(|it| {
             it.register(
@@ -65,6 +71,7 @@ impl ReplicaManager {
         });
         let manager = Arc::new(Self {
             config: Arc::clone(config),
+            altered: ArcSwap::from(Arc::clone(config)),
             dirs,
             partitions: ArcSwap::default(),
             offline: ArcSwap::default(),
@@ -75,16 +82,7 @@ impl ReplicaManager {
             cleaning: Cleaning::new(&config.log.cleaner, registry),
         });
         metrics::register(registry, &manager);
-        Ok(manager)
-    }
-
-    /// Ties the log directories to a cluster; to be called before the first [`ReplicaManager::apply`].
-    ///
-    /// # Errors
-    ///
-    /// [`crate::log::LogError::DirectoryRefused`] if one belongs to another cluster.
-    pub fn claim(&self, cluster_id: &str) -> Result<(), ReplicaError> {
-        Ok(self.dirs.iter().try_for_each(|it| it.claim(cluster_id))?)
+        manager
     }
 
     /// Makes partitions as `image` says: opens and creates logs, deletes those of removed topics, takes over changed
@@ -95,11 +93,13 @@ impl ReplicaManager {
     pub fn apply(&self, image: &Arc<MetadataImage>) {
         let _changing = self.changing.lock();
         let hosted = self.partitions.load_full();
+        self.alter(image);
         let (known, new) = self.wanted(image, &hosted);
         let mut kept = Partitions::new();
+        let config = self.altered.load_full();
         for wanted in known {
             if let Some(it) = hosted.get(&wanted.topic_partition) {
-                it.update(&wanted, &self.config.log);
+                it.update(&wanted, &config.log);
                 kept.insert(wanted.topic_partition, Arc::clone(it));
             }
         }
@@ -108,9 +108,9 @@ impl ReplicaManager {
         self.publish(kept.clone());
         if !gone.is_empty() {
             // Also after a crash, a topic that gets the name of one that is gone must not be taken for it.
-            self.store_recovery_points();
+            self.store_checkpoints();
         }
-        each(&gone, |(_, it)| it.delete());
+        self.each_in_its_dir(&gone, |(_, it)| &it.dir, |(_, it)| it.delete());
         let is_first = self.image.load().version == 0;
         if is_first {
             self.put_strays_aside(image);
@@ -127,7 +127,7 @@ impl ReplicaManager {
             dir.forget_all_but(|it| offline.contains(it));
         }
         if is_first {
-            self.store_recovery_points();
+            self.store_checkpoints();
         }
         self.offline.store(Arc::new(offline));
         self.image.store(Arc::clone(image));
@@ -138,13 +138,6 @@ impl ReplicaManager {
         !self.offline.load().is_empty()
     }
 
-    /// Waits until no log directory is in use any more.
-    pub async fn all_offline(&self) {
-        for dir in &self.dirs {
-            dir.health.went_offline().await;
-        }
-    }
-
     /// The partition, if this node leads it and the caller's epoch (if any) is the current one.
     pub fn leader(
         &self,
@@ -152,6 +145,9 @@ impl ReplicaManager {
         current_leader_epoch: Option<LeaderEpoch>,
     ) -> Result<Arc<Partition>, ReplicaError> {
         let partition = self.find(topic_partition).ok_or_else(|| self.absent(topic_partition))?;
+        if !partition.log().is_online() {
+            return Err(ReplicaError::Offline);
+        }
         if !partition.is_leader() {
             return Err(ReplicaError::NotLeader);
         }
@@ -195,10 +191,23 @@ impl ReplicaManager {
     /// Applies retention to every log; called now and then.
     pub fn retain(&self) {
         let _changing = self.changing.lock();
-        for it in self.partitions.load().values() {
+        for it in self.partitions.load().values().filter(|it| it.dir.health.is_online()) {
             it.retain();
         }
-        self.store_recovery_points();
+        self.store_checkpoints();
+    }
+
+    /// fsyncs the logs that are due by `flush.ms`; called now and then.
+    pub fn flush_due(&self) {
+        for it in self.partitions.load().values().filter(|it| it.dir.health.is_online()) {
+            it.flush_if_due();
+        }
+    }
+
+    /// Writes down where logs begin, and where recovery does after a crash; called now and then.
+    pub fn checkpoint(&self) {
+        let _changing = self.changing.lock();
+        self.store_checkpoints();
     }
 
     /// fsyncs and closes every log, and leaves the clean-shutdown marker.
@@ -207,14 +216,18 @@ impl ReplicaManager {
         let hosted = self.partitions.load_full();
         let hosted: Vec<_> = hosted.values().collect();
         let closed = Mutex::new(HashMap::<_, bool>::new());
-        each(&hosted, |it| {
-            it.partition.stop();
-            let is_closed = it.close();
-            *closed.lock().entry(it.dir.path.clone()).or_insert(true) &= is_closed;
-        });
-        self.store_recovery_points();
+        self.each_in_its_dir(
+            &hosted,
+            |it| &it.dir,
+            |it| {
+                it.partition.stop();
+                let is_closed = it.close();
+                *closed.lock().entry(it.dir.path.clone()).or_insert(true) &= is_closed;
+            },
+        );
+        self.store_checkpoints();
         let closed = closed.into_inner();
-        for dir in self.dirs.iter().filter(|it| closed.get(&it.path) != Some(&false)) {
+        for dir in self.online_dirs().filter(|it| closed.get(&it.path) != Some(&false)) {
             if self.holds_unopened(dir) {
                 continue;
             }
@@ -237,7 +250,7 @@ impl ReplicaManager {
         let is_wanted = |partition: &TopicPartition, topic_id| {
             image.topic(partition.topic.as_str()).is_some_and(|it| it.id == topic_id)
         };
-        for dir in &self.dirs {
+        for dir in self.online_dirs() {
             if let Err(error) = dir.put_strays_aside(is_wanted) {
                 let cause = cause(&error);
                 tracing::warn!(dir = %dir.path.display(), %error, cause, "could not look for records of deleted topics");
@@ -250,11 +263,24 @@ impl ReplicaManager {
     }
 
     fn absent(&self, topic_partition: &TopicPartition) -> ReplicaError {
-        if self.offline.load().contains(topic_partition) {
+        if self.could_not_open(topic_partition) {
             ReplicaError::Offline
         } else {
             ReplicaError::UnknownTopicOrPartition
         }
+    }
+
+    pub(super) fn could_not_open(&self, topic_partition: &TopicPartition) -> bool {
+        self.offline.load().contains(topic_partition)
+    }
+
+    /// Whether the image before the one that is being applied had this partition; unknown of a node's first.
+    pub(super) fn is_new(&self, wanted: &Wanted) -> bool {
+        let before = self.image.load();
+        let partition = &wanted.topic_partition;
+        let topic = before.topic(partition.topic.as_str()).filter(|it| it.id == wanted.topic_id);
+        let had = topic.map_or(0, |it| it.partitions.len());
+        before.version > 0 && usize::try_from(partition.partition).is_ok_and(|it| it >= had)
     }
 
     fn publish(&self, partitions: Partitions) {
@@ -262,8 +288,22 @@ impl ReplicaManager {
         self.partitions.store(Arc::new(partitions));
     }
 
+    /// Takes over what an image alters of this node's settings.
+    fn alter(&self, image: &MetadataImage) {
+        if self.is_altered_by(image) {
+            let alterations = image.alterations(self.config.node.id);
+            self.altered.store(Arc::new(self.config.altered(alterations)));
+        }
+    }
+
+    fn is_altered_by(&self, image: &MetadataImage) -> bool {
+        let applied = self.image.load();
+        applied.alterations(self.config.node.id) != image.alterations(self.config.node.id)
+    }
+
     /// What an image gives this node: partitions it has already, and new ones.
     fn wanted(&self, image: &MetadataImage, hosted: &Partitions) -> (Vec<Wanted>, Vec<Wanted>) {
+        let is_altered = self.is_altered_by(image);
         let mut wanted = Vec::new();
         for topic in image.topics.values() {
             let own = image.topic_configs(&topic.name).cloned();
@@ -271,7 +311,10 @@ impl ReplicaManager {
             for (index, partition) in (0..).zip(&topic.partitions) {
                 if partition.replicas.contains(&self.config.node.id) {
                     let key = TopicPartition { topic: topic.name.clone(), partition: index };
-                    let known = hosted.get(&key).and_then(|it| it.config_if_from(own.as_ref()));
+                    let known = hosted
+                        .get(&key)
+                        .filter(|_| !is_altered)
+                        .and_then(|it| it.config_if_from(own.as_ref()));
                     let config = config.get_or_insert_with(|| {
                         known.unwrap_or_else(|| self.resolve(topic, own.as_ref()))
                     });
@@ -294,36 +337,29 @@ impl ReplicaManager {
     fn resolve(&self, topic: &TopicImage, own: Option<&Arc<TopicConfigs>>) -> Arc<TopicConfig> {
         let none = TopicConfigs::new();
         let own = own.map_or(&none, |it| it.as_ref());
-        Arc::new(TopicConfig::resolve(&self.config, &topic.name, own))
+        Arc::new(TopicConfig::resolve(&self.altered.load(), &topic.name, own))
     }
 
+    /// Every partition of this node.
     pub(super) fn hosted(&self) -> Arc<Partitions> {
         self.partitions.load_full()
     }
 
-    fn store_recovery_points(&self) {
+    /// Writes down where logs begin, and up to where they are on disk.
+    fn store_checkpoints(&self) {
         self.store_cleaner_points();
         let hosted = self.hosted();
-        for dir in &self.dirs {
-            let points = hosted
-                .iter()
-                .filter(|(_, it)| Arc::ptr_eq(&it.dir, dir))
-                .map(|(key, it)| (key.clone(), it.partition.log().recovery_point()))
-                .collect();
+        for dir in self.online_dirs() {
+            self.store_log_starts(dir);
+            let points = || {
+                let here = hosted.iter().filter(|(_, it)| Arc::ptr_eq(&it.dir, dir));
+                let point = |it: &Hosted| Some(it.partition.log().recovery_point());
+                here.map(|(key, it)| (key.clone(), point(it))).collect()
+            };
             if let Err(error) = dir.store_recovery_points(points) {
                 let cause = cause(&error);
                 tracing::warn!(dir = %dir.path.display(), %error, cause, "recovery will have to check more");
             }
         }
     }
-}
-
-/// Works on all items with a few threads.
-pub(super) fn each<T: Sync>(items: &[T], work: impl Fn(&T) + Sync) {
-    let share = items.len().div_ceil(LOADING_THREADS).max(1);
-    thread::scope(|scope| {
-        for part in items.chunks(share) {
-            scope.spawn(|| part.iter().for_each(&work));
-        }
-    });
 }

@@ -5,9 +5,14 @@
 
 mod byte_rate;
 mod cleaning;
+mod delete_records;
+mod describe_dirs;
+mod dirs;
 mod error;
 mod fetch;
+mod group_commit;
 mod hosted;
+mod in_parallel;
 mod isr;
 mod manager;
 mod metrics;
@@ -19,6 +24,8 @@ mod read_budget;
 #[cfg(test)]
 mod tests;
 
+pub use delete_records::DeleteUpTo;
+pub use describe_dirs::DescribedDir;
 pub use error::ReplicaError;
 pub use fetch::{FetchParams, FetchPartition, FetchedData, FetchedPartition, Isolation};
 pub use manager::ReplicaManager;

@@ -10,10 +10,13 @@ use crate::{
     base::{BrokerId, LeaderEpoch, Offset, TimestampMs, TopicId, TopicName, TopicPartition},
     config::Config,
     log::LogError,
-    metadata::{ConfigResource, MetadataImage, PartitionImage, TopicImage},
+    metadata::{ConfigResource, MetadataImage, MetadataRecord, PartitionImage, TopicImage},
     telemetry::Metrics,
     wire::record_batch::{Batch, BatchBuilder, Compression, RecordParts},
 };
+
+mod deletion;
+mod durability;
 
 const NODE: BrokerId = BrokerId(1);
 
@@ -66,6 +69,36 @@ fn replicas_in(dirs: &[&std::path::Path]) -> Arc<ReplicaManager> {
     let replicas = ReplicaManager::start(&Arc::new(config), &Metrics::default()).unwrap();
     replicas.claim("a cluster").unwrap();
     replicas
+}
+
+#[test]
+fn what_is_altered_of_a_nodes_settings_reaches_the_partitions_that_are_there_and_those_to_come() {
+    let host = Host::start();
+    let mut image = image(&[("old", 1, 1, 1)]);
+    host.apply(image.clone());
+    let retention = |topic| host.partition(topic, 0).config().retention_ms;
+    let default = retention("old");
+    let mut alter = |resource, name: &str, value: Option<&str>| {
+        image.replay(&MetadataRecord::Config {
+            resource,
+            name: name.into(),
+            value: value.map(str::to_owned),
+        });
+        host.apply(image.clone());
+    };
+    alter(ConfigResource::Broker(None), "log.retention.ms", Some("7"));
+    assert_eq!(retention("old"), 7);
+    alter(ConfigResource::Broker(Some(NODE)), "log.retention.ms", Some("8"));
+    assert_eq!(retention("old"), 8);
+    alter(ConfigResource::Topic("old".into()), "retention.ms", Some("9"));
+    assert_eq!(retention("old"), 9);
+    alter(ConfigResource::Topic("old".into()), "retention.ms", None);
+    alter(ConfigResource::Broker(Some(BrokerId(2))), "log.retention.ms", Some("1"));
+    assert_eq!(retention("old"), 8);
+    alter(ConfigResource::Broker(Some(NODE)), "log.retention.ms", None);
+    assert_eq!(retention("old"), 7);
+    alter(ConfigResource::Broker(None), "log.retention.ms", None);
+    assert_eq!(retention("old"), default);
 }
 
 /// Topics with their id, leader and partition count.
@@ -334,8 +367,7 @@ async fn what_is_committed_is_told_at_once_and_what_is_not_times_out() {
     assert!(partition.committed(appended.last_offset, Acks::All, wait).await.is_ok());
     let never = partition.committed(Offset(2), Acks::All, wait).await;
     assert!(matches!(never, Err(ReplicaError::TimedOut)));
-    let leader_only = partition.committed(Offset(2), Acks::Leader, wait).await;
-    assert!(leader_only.is_ok());
+    assert!(partition.committed(Offset(2), Acks::None, wait).await.is_ok());
     let waiting = partition.committed(Offset(2), Acks::All, Duration::from_mins(1));
     let (result, ()) = tokio::join!(waiting, async { partition.stop() });
     assert!(matches!(result, Err(ReplicaError::NotLeader)));

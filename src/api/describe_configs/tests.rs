@@ -5,7 +5,7 @@ use uuid::Uuid;
 use super::*;
 use crate::{
     api::test_node::encodes,
-    base::TopicId,
+    base::{BrokerId, TopicId},
     metadata::{ConfigResource, MetadataRecord},
 };
 
@@ -16,6 +16,10 @@ fn image() -> MetadataImage {
     for (resource, name, value) in [
         (ConfigResource::Topic("t".into()), "retention.ms", "1"),
         (ConfigResource::Group("g".into()), "klamm.assignor", "sticky"),
+        (ConfigResource::Broker(None), "log.segment.bytes", "2000000"),
+        (ConfigResource::Broker(None), "num.io.threads", "4"),
+        (ConfigResource::Broker(Some(BrokerId(1))), "log.segment.bytes", "3000000"),
+        (ConfigResource::ClientMetrics("s".into()), "interval.ms", "100"),
     ] {
         let value = Some(value.into());
         image.replay(&MetadataRecord::Config { resource, name: name.into(), value });
@@ -78,15 +82,17 @@ fn entries(request: &DescribeConfigsRequest) -> Vec<String> {
 #[test]
 fn everything_is_described_at_every_version() {
     for version in VERSIONS {
-        for (kind, name) in [(TOPIC, "t"), (BROKER, "1"), (GROUP, "g"), (BROKER, "")] {
+        for (kind, name) in
+            [(TOPIC, "t"), (BROKER, "1"), (GROUP, "g"), (BROKER, ""), (CLIENT_METRICS, "s")]
+        {
             let request = ask(kind, name, &[]).with_include_documentation(version >= 3);
             let response = answer(&config(), &image(), version, &request);
             encodes(&response, version);
             let result = &response.results[0];
             assert_eq!((result.error_code, &result.error_message), (0, &None), "{name}");
-            assert_eq!(result.configs.is_empty(), name.is_empty());
+            assert!(!result.configs.is_empty(), "{kind} {name}");
             let documented = result.configs.iter().all(|it| it.documentation.is_some());
-            assert!(documented == (version >= 3) || name.is_empty());
+            assert_eq!(documented, version >= 3);
         }
     }
 }
@@ -110,7 +116,33 @@ fn a_node_tells_which_settings_are_its_own() {
     assert_eq!(num_partitions[0], "num.partitions=7 from 4");
     assert_eq!(entries(&ask(BROKER, "1", &["log.retention.ms"]))[0], "log.retention.ms=2 from 4");
     assert_eq!(entries(&ask(BROKER, "1", &["node.id"]))[0], "node.id=1 from 5");
-    assert!(one(&ask(BROKER, "1", &[])).configs.iter().all(|it| it.read_only));
+    let read_only = |name| one(&ask(BROKER, "1", &[name])).configs[0].read_only;
+    assert!(read_only("node.id"));
+    assert!(!read_only("log.retention.ms"));
+}
+
+#[test]
+fn what_was_altered_comes_before_the_file_and_a_nodes_own_before_the_clusters() {
+    let layers = [
+        "log.segment.bytes=3000000 from 2",
+        "log.segment.bytes=3000000 from 2",
+        "log.segment.bytes=2000000 from 3",
+        "log.segment.bytes=1073741824 from 5",
+    ];
+    assert_eq!(entries(&ask(BROKER, "1", &["log.segment.bytes"])), layers);
+    let of_topic = entries(&ask(TOPIC, "t", &["segment.bytes"]));
+    assert_eq!(of_topic[0], "segment.bytes=3000000 from 2");
+    assert_eq!(of_topic[1..], layers[1..]);
+    assert_eq!(entries(&ask(BROKER, "1", &["num.io.threads"]))[0], "num.io.threads=4 from 3");
+    let all_brokers = entries(&ask(BROKER, "", &[]));
+    assert_eq!(all_brokers[0], "log.segment.bytes=2000000 from 3");
+    assert_eq!(all_brokers[2], "num.io.threads=4 from 3");
+}
+
+#[test]
+fn a_subscription_tells_what_is_set() {
+    assert_eq!(entries(&ask(CLIENT_METRICS, "s", &[]))[0], "interval.ms=100 from 7");
+    assert!(entries(&ask(CLIENT_METRICS, "absent", &[])).is_empty());
 }
 
 #[test]
@@ -127,6 +159,7 @@ fn what_cannot_be_described_is_refused() {
         (BROKER, "2", ErrorCode::InvalidRequest),
         (BROKER, "x", ErrorCode::InvalidRequest),
         (GROUP, "", ErrorCode::InvalidRequest),
+        (CLIENT_METRICS, "", ErrorCode::InvalidRequest),
         (8, "1", ErrorCode::InvalidRequest),
         (99, "1", ErrorCode::InvalidRequest),
     ] {

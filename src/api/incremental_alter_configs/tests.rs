@@ -34,6 +34,9 @@ async fn each_resource_has_its_own_answer_in_the_order_of_the_request() {
         resource(32, "g", &[("klamm.assignor", 0, Some("sticky"))]),
         resource(2, "absent", &[]),
         resource(4, "1", &[("log.retention.ms", 0, Some("1"))]),
+        resource(4, "2", &[("log.retention.ms", 0, Some("1"))]),
+        resource(4, "", &[("node.id", 0, Some("1"))]),
+        resource(16, "s", &[("metrics", 2, Some("a"))]),
         resource(32, "h", &[("klamm.assignor", 0, None)]),
         resource(32, "i", &[("klamm.assignor", 9, None)]),
         resource(32, "j", &[("klamm.assignor", 1, None), ("klamm.assignor", 1, None)]),
@@ -48,7 +51,10 @@ async fn each_resource_has_its_own_answer_in_the_order_of_the_request() {
             invalid,
             ErrorCode::None,
             ErrorCode::UnknownTopicOrPartition,
+            ErrorCode::None,
             invalid,
+            invalid,
+            ErrorCode::None,
             invalid,
             invalid,
             invalid,
@@ -58,5 +64,5 @@ async fn each_resource_has_its_own_answer_in_the_order_of_the_request() {
     }
     let image = node.quorum.image();
     assert_eq!(image.group_configs(&"g".into()).unwrap()["klamm.assignor"], "sticky");
-    assert_eq!(image.configs.len(), 1);
+    assert_eq!(image.configs.len(), 3);
 }

@@ -1,14 +1,20 @@
 //! Where a topic config's value comes from: the topic, a pattern of the file, the node's settings, or Kafka's default.
 
 use super::{DEFINITIONS, Definition, TopicConfigs};
-use crate::{base::TopicName, config::Config};
+use crate::{
+    base::TopicName,
+    config::{Alterations, Config},
+};
 
 /// Who set a value, as `DescribeConfigs` numbers it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ConfigSource {
     Topic = 1,
+    DynamicBroker = 2,
+    DynamicDefaultBroker = 3,
     StaticBroker = 4,
     Default = 5,
+    ClientMetrics = 7,
     Group = 8,
 }
 
@@ -58,6 +64,7 @@ impl<'a> Layers<'a> {
 /// All configs of a topic but those for tests, sorted by name.
 pub fn effective_configs(
     config: &Config,
+    alterations: Alterations<'_>,
     topic: &TopicName,
     own: &TopicConfigs,
 ) -> Vec<EffectiveConfig> {
@@ -67,29 +74,49 @@ pub fn effective_configs(
     let mut configs: Vec<_> = DEFINITIONS
         .iter()
         .filter(is_shown)
-        .map(|definition| EffectiveConfig { definition, values: values(&layers, definition) })
+        .map(|definition| EffectiveConfig {
+            definition,
+            values: values(&layers, alterations, definition),
+        })
         .collect();
     configs.sort_by_key(|it| it.definition.name);
     configs
 }
 
-fn values(layers: &Layers<'_>, definition: &Definition) -> Vec<ConfigValue> {
+fn values(
+    layers: &Layers<'_>,
+    alterations: Alterations<'_>,
+    definition: &Definition,
+) -> Vec<ConfigValue> {
     let name = definition.name;
-    let setting = definition.synonyms.first().map_or(name, |it| it.name);
     let set = |layer: Option<&TopicConfigs>, source, name: &str| {
         let value = layer?.get(definition.name)?.clone();
         Some(ConfigValue { name: name.into(), value, source })
     };
-    let default = ConfigValue {
-        name: setting.into(),
-        value: definition.default.into(),
-        source: ConfigSource::Default,
-    };
-    [
+    let own = [
         set(Some(layers.own), ConfigSource::Topic, name),
         set(layers.pattern, ConfigSource::StaticBroker, name),
-        set(Some(layers.node), ConfigSource::StaticBroker, setting),
-        Some(default),
+    ];
+    own.into_iter().flatten().chain(broker_values(layers.node, alterations, definition)).collect()
+}
+
+/// The values that a node's settings give a topic config, the one in effect first; the last is the default.
+pub fn broker_values(
+    file: &TopicConfigs,
+    alterations: Alterations<'_>,
+    definition: &Definition,
+) -> Vec<ConfigValue> {
+    let setting = definition.synonyms.first().map_or(definition.name, |it| it.name);
+    let value_of =
+        |value: &str, source| ConfigValue { name: setting.into(), value: value.into(), source };
+    let altered = |layer: Option<&TopicConfigs>, source| {
+        layer.and_then(|it| it.get(setting)).map(|it| value_of(it, source))
+    };
+    [
+        altered(alterations.node, ConfigSource::DynamicBroker),
+        altered(alterations.cluster, ConfigSource::DynamicDefaultBroker),
+        file.get(definition.name).map(|it| value_of(it, ConfigSource::StaticBroker)),
+        Some(value_of(definition.default, ConfigSource::Default)),
     ]
     .into_iter()
     .flatten()

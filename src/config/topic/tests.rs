@@ -1,7 +1,7 @@
 //! A topic's own configs win over the pattern's, these over the node's, these over Kafka's defaults.
 
 use super::*;
-use crate::config::{Pattern, Patterns};
+use crate::config::{Alterations, Pattern, Patterns};
 
 fn configs(pairs: &[(&str, &str)]) -> TopicConfigs {
     pairs.iter().map(|&(name, value)| (name.into(), value.into())).collect()
@@ -72,7 +72,7 @@ fn a_list_ignores_space_and_empty_items() {
 #[test]
 fn values_are_listed_from_the_one_in_effect_to_the_default() {
     let own = configs(&[("retention.ms", "1")]);
-    let effective = effective_configs(&node(), &"t".into(), &own);
+    let effective = effective_configs(&node(), Alterations::default(), &"t".into(), &own);
     let retention = effective.iter().find(|it| it.definition.name == "retention.ms").unwrap();
     let values: Vec<_> = retention
         .values

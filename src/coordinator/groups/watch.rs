@@ -97,7 +97,9 @@ fn changed_group_configs(before: &MetadataImage, after: &MetadataImage) -> BTree
     changed
         .filter_map(|it| match it {
             ConfigResource::Group(id) => Some(id.clone()),
-            ConfigResource::Topic(_) | ConfigResource::Broker(_) => None,
+            ConfigResource::Topic(_)
+            | ConfigResource::Broker(_)
+            | ConfigResource::ClientMetrics(_) => None,
         })
         .collect()
 }

@@ -162,7 +162,7 @@ impl Log {
         let _set = self.segment_set.lock();
         let is_open = self.check_open(&self.writer.lock()).is_ok();
         if is_open {
-            self.flush_sealed()?;
+            self.flush_sealed().map_err(|it| self.health.failed(it))?;
         }
         Ok(is_open)
     }

@@ -67,7 +67,7 @@ impl CleanedSegment {
         self.flush()?;
         self.segment.seal()?;
         // Its files are open: whatever fails is the disk.
-        self.segment.sync().map_err(|it| health.fsync_failed(it))
+        self.segment.sync().map_err(|it| health.failed(it))
     }
 
     pub(super) fn into_segment(self) -> Arc<Segment> {

@@ -33,6 +33,16 @@ impl Log {
             cleaned.remove(self.disk.as_ref());
             return Ok(false);
         }
+        self.take_place_of(old, cleaned, now).map_err(|it| self.health.failed(it))?;
+        Ok(true)
+    }
+
+    fn take_place_of(
+        &self,
+        old: &[Arc<Segment>],
+        cleaned: Arc<Segment>,
+        now: TimestampMs,
+    ) -> Result<(), LogError> {
         self.announce(&cleaned).inspect_err(|_| cleaned.remove(self.disk.as_ref()))?;
         {
             let mut writer = self.writer.lock();
@@ -44,8 +54,7 @@ impl Log {
             })?;
         }
         self.sync_folder()?;
-        self.remove_snapshots_of(old)?;
-        Ok(true)
+        self.remove_snapshots_of(old)
     }
 
     fn holds(&self, old: &[Arc<Segment>]) -> bool {

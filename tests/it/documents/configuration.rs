@@ -5,17 +5,20 @@ use std::fmt::Write as _;
 use klamm::config::{
     Config, SETTINGS,
     topic::{Check, DEFINITIONS, Definition},
+    update_mode,
 };
 
 use super::cell;
 
 pub(super) fn settings() -> String {
     let defaults = Config::default();
-    let mut out = "| setting | default | meaning |\n|---|---|---|\n".to_owned();
+    let mut out =
+        "| setting | default | altered while it runs | meaning |\n|---|---|---|---|\n".to_owned();
     for setting in SETTINGS {
         let default = code(&setting.value(&defaults));
         // Writing to a string does not fail.
-        let _ = writeln!(out, "| `{}` | {default} | {} |", setting.key, cell(setting.doc));
+        let mode = update_mode(setting.key).name();
+        let _ = writeln!(out, "| `{}` | {default} | {mode} | {} |", setting.key, cell(setting.doc));
     }
     out + "\n"
 }

@@ -12,7 +12,7 @@ use crate::log::{Health, file::Disk, recovery::Opening};
 fn written(path: &Path, life: &Arc<Life>) -> Log {
     let disk: Arc<dyn Disk> = Arc::new(MortalDisk(Arc::clone(life)));
     let settings = LogSettings { segment_bytes: 400, ..compacted() };
-    let opening = Opening { clean: false, recovery_point: Offset(0) };
+    let opening = Opening::default();
     let health = Arc::<Health>::default();
     let log = Log::open_on(disk, path.to_owned(), health, settings, opening, NOW).unwrap();
     for at in 0..8 {
@@ -64,10 +64,9 @@ fn killed_after(changes: usize, recovery: fn(&Log) -> Opening) -> bool {
 
 #[test]
 fn a_kill_at_any_step_of_a_round_loses_nothing_and_leaves_nothing_behind() {
-    let from_the_start: fn(&Log) -> Opening =
-        |_| Opening { clean: false, recovery_point: Offset(0) };
+    let from_the_start: fn(&Log) -> Opening = |_| Opening::default();
     let from_the_point: fn(&Log) -> Opening =
-        |log| Opening { clean: false, recovery_point: log.recovery_point() };
+        |log| Opening { recovery_point: log.recovery_point(), ..Opening::default() };
     for recovery in [from_the_start, from_the_point] {
         let mut changes = 0;
         while killed_after(changes, recovery) {

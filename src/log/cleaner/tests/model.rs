@@ -42,6 +42,8 @@ enum Step {
         clean: bool,
     },
     Retain,
+    /// Records below it are deleted on request.
+    RaiseStart(i64),
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -57,6 +59,7 @@ fn step() -> impl Strategy<Value = Step> {
         ),
         1 => any::<bool>().prop_map(|clean| Step::Start { clean }),
         1 => Just(Step::Retain),
+        1 => (0_i64..60).prop_map(Step::RaiseStart),
     ]
 }
 
@@ -92,12 +95,7 @@ struct Run {
 impl Run {
     fn new(path: &Path, settings: LogSettings) -> Self {
         let life = Life::without_end();
-        let log = Self::opened(
-            path,
-            &settings,
-            &life,
-            Opening { clean: false, recovery_point: Offset(0) },
-        );
+        let log = Self::opened(path, &settings, &life, Opening::default());
         let (appended, end) = (BTreeMap::new(), 0);
         let (producers, routes) = (HashMap::new(), HashMap::new());
         let model = Model { appended, producers, routes, looked_at: Offset(0), end };
@@ -116,7 +114,8 @@ impl Run {
         if clean {
             self.log.close().unwrap();
         }
-        let opening = Opening { clean, recovery_point: point };
+        let log_start = self.log.log_start_offset();
+        let opening = Opening { clean, recovery_point: point, log_start };
         self.log = Self::opened(&self.path, &self.settings, &self.life, opening);
         // As the checkpoint has it.
         self.log.set_first_dirty(first_dirty.unwrap_or_default());
@@ -133,6 +132,7 @@ impl Run {
             }
             Step::Start { clean } => self.start(clean),
             Step::Retain => drop(self.log.retain(self.now).unwrap()),
+            Step::RaiseStart(to) => self.log.raise_start(Offset(to.min(self.model.end))).unwrap(),
         }
     }
 
@@ -199,8 +199,10 @@ impl Run {
     }
 
     fn check(&self) {
-        let read = records(&self.log);
         let start = self.log.log_start_offset().0;
+        let mut read = records(&self.log);
+        // The first batch may begin before it.
+        read.retain(|it| it.0 >= start);
         assert_eq!(self.log.log_end_offset().0, self.model.end);
         assert!(read.iter().zip(read.iter().skip(1)).all(|(a, b)| a.0 < b.0), "in order, once");
         for (offset, record) in &read {

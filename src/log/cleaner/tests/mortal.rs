@@ -105,4 +105,9 @@ impl File for MortalFile {
     fn sync(&self) -> io::Result<()> {
         self.life.step()
     }
+
+    fn allocate(&self, bytes: u64) -> io::Result<()> {
+        self.life.step()?;
+        self.file.allocate(bytes)
+    }
 }
