@@ -135,7 +135,7 @@ impl ReplicaManager {
 
     pub(super) fn store_cleaner_points(&self) {
         let hosted = self.hosted();
-        for dir in &self.dirs {
+        for dir in self.online_dirs() {
             let points = || {
                 let here = hosted.iter().filter(|(_, it)| Arc::ptr_eq(&it.dir, dir));
                 here.map(|(key, it)| (key.clone(), it.partition.log().cleaner_point())).collect()
