@@ -14,12 +14,7 @@ const ALTERABLE: &[&str] = &["producer.id.expiration.ms"];
 /// What Kafka lets people alter and has no meaning here: accepted, as it is in a file.
 const ALTERABLE_MEANINGLESS: &[&str] = &[
     "background.threads",
-    "log.cleaner.backoff.ms",
-    "log.cleaner.dedupe.buffer.size",
     "log.cleaner.io.buffer.load.factor",
-    "log.cleaner.io.buffer.size",
-    "log.cleaner.io.max.bytes.per.second",
-    "log.cleaner.threads",
     "metric.reporters",
     "num.io.threads",
     "num.network.threads",

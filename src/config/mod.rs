@@ -252,14 +252,7 @@ impl Default for Config {
                 recovery_threads_per_dir: 2,
                 producer_id_expiration_ms: 86_400_000,
                 decompressed_max_bytes: 64 * 1024 * 1024,
-                cleaner: CleanerConfig {
-                    enable: true,
-                    threads: 1,
-                    backoff_ms: 15_000,
-                    dedupe_buffer_bytes: 32 * 1024 * 1024,
-                    io_buffer_bytes: 512 * 1024,
-                    io_max_bytes_per_second: f64::MAX,
-                },
+                cleaner: CleanerConfig::default(),
             },
             group: GroupConfig {
                 min_session_timeout_ms: 6_000,
@@ -294,6 +287,19 @@ impl Default for Config {
             topic_defaults: BTreeMap::new(),
             topic_patterns: Patterns::default(),
             group_patterns: Patterns::default(),
+        }
+    }
+}
+
+impl Default for CleanerConfig {
+    fn default() -> Self {
+        Self {
+            enable: true,
+            threads: 1,
+            backoff_ms: 15_000,
+            dedupe_buffer_bytes: 32 * 1024 * 1024,
+            io_buffer_bytes: 512 * 1024,
+            io_max_bytes_per_second: f64::MAX,
         }
     }
 }

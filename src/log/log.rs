@@ -70,7 +70,8 @@ pub struct Log {
     pub(super) end: AtomicI64,
     pub(super) writer: Mutex<Writer>,
     pub(super) flushed: FlushState,
-    /// Held, before the writer's lock, by whoever takes segments out of the log: retention, and the cleaner for its swap.
+    /// Held, before the writer's lock, by whoever takes segments out of the log or files out of its folder: retention, the
+    /// cleaner for its swap, whoever closes or deletes the log.
     pub(super) segment_set: Mutex<()>,
     pub(super) cleaned: CleanedState,
     /// Where readers are. Held for a look-up, never while a file is read.

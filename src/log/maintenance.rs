@@ -16,11 +16,11 @@ impl Log {
     /// Deletes segments that lie below the log's start or that retention by time or size no longer keeps, and rolls one that is too old; returns how
     /// many. Also forgets silent producers, flushes what was rolled, and closes files that nobody uses.
     pub fn retain(&self, now: TimestampMs) -> Result<usize, LogError> {
-        let _set = self.segment_set.lock();
         self.apply_retention(now).map_err(|it| self.health.failed(it))
     }
 
     fn apply_retention(&self, now: TimestampMs) -> Result<usize, LogError> {
+        let _set = self.segment_set.lock();
         let (deleted, due) = {
             let mut writer = self.writer.lock();
             self.check_open(&writer)?;
@@ -47,6 +47,7 @@ impl Log {
 
     /// fsyncs everything, and writes the producer snapshot at the end. The log takes no more appends.
     pub fn close(&self) -> Result<(), LogError> {
+        let _set = self.segment_set.lock();
         let mut writer = self.writer.lock();
         self.check_open(&writer)?;
         writer.state = State::Closed;
@@ -70,6 +71,7 @@ impl Log {
     }
 
     fn remove_folder(&self) -> Result<(), LogError> {
+        let _set = self.segment_set.lock();
         let renamed = {
             let mut writer = self.writer.lock();
             writer.state = State::Closed;

@@ -12,7 +12,7 @@ pub(super) struct SegmentSpan {
 }
 
 /// How many segments from the front are to be deleted. The active one, the last, is among them only if it has
-/// records and all of those before it go.
+/// records and all of those before it go; another one without records, as damage leaves it, holds up nothing.
 pub(super) fn deletable(
     segments: &[SegmentSpan],
     settings: &LogSettings,
@@ -21,13 +21,16 @@ pub(super) fn deletable(
     if !settings.cleanup_policy.delete {
         return 0;
     }
-    by_time(segments, settings.retention_ms, now).max(by_size(segments, settings.retention_bytes))
+    let count = by_time(segments, settings.retention_ms, now)
+        .max(by_size(segments, settings.retention_bytes));
+    let keeps_active = segments.last().is_some_and(|it| it.size == 0);
+    count.min(segments.len() - usize::from(keeps_active))
 }
 
 /// `retention.ms`: −1 keeps for ever.
 fn by_time(segments: &[SegmentSpan], retention_ms: i64, now: TimestampMs) -> usize {
     let Ok(retention_ms) = u64::try_from(retention_ms) else { return 0 };
-    let is_old = |it: &&SegmentSpan| it.size > 0 && now.since(it.youngest) > retention_ms;
+    let is_old = |it: &&SegmentSpan| now.since(it.youngest) > retention_ms;
     segments.iter().take_while(is_old).count()
 }
 
@@ -35,13 +38,13 @@ fn by_time(segments: &[SegmentSpan], retention_ms: i64, now: TimestampMs) -> usi
 fn by_size(segments: &[SegmentSpan], retention_bytes: i64) -> usize {
     let Ok(retention_bytes) = u64::try_from(retention_bytes) else { return 0 };
     let total: u64 = segments.iter().map(|it| it.size).sum();
-    let mut excess = total.saturating_sub(retention_bytes);
-    let fits = |it: &&SegmentSpan| {
-        let goes = it.size > 0 && excess >= it.size;
-        excess = excess.saturating_sub(it.size);
-        goes
+    let Some(mut excess) = total.checked_sub(retention_bytes) else { return 0 };
+    let goes = |it: &&SegmentSpan| {
+        let left = excess.checked_sub(it.size);
+        excess = left.unwrap_or(0);
+        left.is_some()
     };
-    segments.iter().take_while(fits).count()
+    segments.iter().take_while(goes).count()
 }
 
 #[cfg(test)]
@@ -74,6 +77,16 @@ mod tests {
         check(&[(10, 0), (10, 0), (5, 0)], (-1, 15), 1);
         check(&[(10, 0), (10, 0), (5, 0)], (-1, 16), 0);
         check(&[(10, 0), (10, 0), (5, 0)], (-1, 0), 3);
+    }
+
+    #[test]
+    fn an_empty_segment_holds_up_none_but_an_empty_active_one_stays() {
+        check(&[(0, 500), (10, 500), (10, 50)], (100, -1), 2);
+        check(&[(10, 500), (0, 500), (10, 500)], (100, -1), 3);
+        check(&[(0, 0), (10, 0), (0, 0), (10, 0)], (-1, 10), 3);
+        check(&[(0, 0), (10, 0)], (-1, 11), 0);
+        check(&[(0, 500)], (100, 0), 0);
+        check(&[], (100, 0), 0);
     }
 
     #[test]

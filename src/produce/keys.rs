@@ -132,7 +132,7 @@ mod tests {
     #[tokio::test]
     async fn an_answer_names_so_many_and_no_bomb_is_expanded() {
         let partition = TopicPartition::new("t", 0);
-        let many = batch(Compression::Zstd, &[None; 2_000]);
+        let many = batch(Compression::Zstd, &vec![None; 2_000]);
         let error = check_keys(&many, &partition, &config(true), 1 << 20).unwrap_err();
         let ProduceError::Refused { message, records } = error else { panic!("{error}") };
         assert!(message.contains("due to 2000 record errors"), "{message}");

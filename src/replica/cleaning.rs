@@ -110,8 +110,11 @@ impl ReplicaManager {
     fn filthiest(&self, now: TimestampMs) -> Option<Arc<Hosted>> {
         let (mut filthiest, mut max_ratio) = (None, 0.0);
         let mut max_due_ratio = -1.0;
-        for hosted in self.hosted().values().filter(|it| it.dir.health.is_online()) {
+        for hosted in self.hosted().values() {
             let log = hosted.partition.log();
+            if log.is_being_cleaned() {
+                continue;
+            }
             let cleanable = match log.cleanable(hosted.partition.last_stable_offset(), now) {
                 Ok(Some(cleanable)) => cleanable,
                 Ok(None) => continue,

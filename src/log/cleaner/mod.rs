@@ -11,6 +11,7 @@ mod group;
 mod offset_map;
 mod output;
 mod retained;
+mod round;
 mod swap;
 mod throttle;
 
@@ -18,10 +19,7 @@ mod throttle;
 mod tests;
 
 use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicI64, Ordering},
-    },
+    sync::atomic::{AtomicBool, AtomicI64, Ordering},
     thread,
     time::Duration,
 };
@@ -32,18 +30,14 @@ pub use self::cleanable::Cleanable;
 pub(super) use self::swap::complete_swaps;
 use self::{
     cleanable::{SealedSpan, cleanable},
-    group::{GroupSpan, groups},
-    offset_map::OffsetMap,
-    output::CleanedSegment,
-    retained::{LastBatches, Rule, control_key},
+    round::Round,
     throttle::Throttle,
 };
-use super::{Log, LogError, LogSettings, maintenance::span, segment::Segment};
+use super::{Log, LogError, maintenance::span};
 use crate::{
     base::{Offset, TimestampMs},
     config::CleanerConfig,
     telemetry,
-    wire::record_batch::{Batch, BatchError, BatchHeader, Compacted},
 };
 
 /// What the cleaner knows of one log.
@@ -109,8 +103,9 @@ impl Cleaner {
         now: TimestampMs,
     ) -> Result<Option<Cleaned>, LogError> {
         let Some(_busy) = log.cleaned.busy.try_lock() else { return Ok(None) };
-        // What supersedes a record must be on disk first.
-        log.flush_sealed()?;
+        if !log.flush_if_open()? {
+            return Ok(None);
+        }
         let Some(dirty) = log.cleanable(ceiling, now)? else { return Ok(None) };
         let cleaned = match Round::new(self, log, now).run(dirty) {
             // It was closed or deleted meanwhile, and its folder perhaps with it.
@@ -142,7 +137,8 @@ impl Log {
         now: TimestampMs,
     ) -> Result<Option<Cleanable>, LogError> {
         let settings = self.settings.load();
-        if !settings.cleanup_policy.compact || self.is_uncleanable() {
+        let is_open = || self.check_open(&self.writer.lock()).is_ok();
+        if !settings.cleanup_policy.compact || self.is_uncleanable() || !is_open() {
             return Ok(None);
         }
         let segments = self.segments.load_full();
@@ -160,9 +156,25 @@ impl Log {
         Ok(cleanable(&spans, active.base_offset, first_dirty, ceiling, &settings, now))
     }
 
+    /// Sees to it that all that is sealed is on disk: what supersedes a record must be, before that one goes.
+    fn flush_if_open(&self) -> Result<bool, LogError> {
+        // A folder that is deleted meanwhile would look like a failing disk.
+        let _set = self.segment_set.lock();
+        let is_open = self.check_open(&self.writer.lock()).is_ok();
+        if is_open {
+            self.flush_sealed().map_err(|it| self.health.failed(it))?;
+        }
+        Ok(is_open)
+    }
+
     /// Whether it is time to clean what is cleanable.
     pub fn is_due(&self, cleanable: &Cleanable) -> bool {
         cleanable.is_due(&self.settings.load())
+    }
+
+    /// Whether some thread cleans it now.
+    pub fn is_being_cleaned(&self) -> bool {
+        self.cleaned.busy.is_locked()
     }
 
     /// Where what was not cleaned yet begins.
@@ -185,226 +197,5 @@ impl Log {
     /// Whether a batch that cannot be read was met. As in Kafka, a restart tries again.
     pub fn is_uncleanable(&self) -> bool {
         self.cleaned.is_uncleanable.load(Ordering::Relaxed)
-    }
-}
-
-/// One round over one log.
-struct Round<'a> {
-    cleaner: &'a Cleaner,
-    log: &'a Log,
-    settings: Arc<LogSettings>,
-    now: TimestampMs,
-    cleaned: Cleaned,
-}
-
-impl<'a> Round<'a> {
-    fn new(cleaner: &'a Cleaner, log: &'a Log, now: TimestampMs) -> Self {
-        let settings = log.settings.load_full();
-        Self { cleaner, log, settings, now, cleaned: Cleaned::default() }
-    }
-
-    fn run(mut self, dirty: Cleanable) -> Result<Cleaned, LogError> {
-        let segments = self.log.segments.load_full();
-        let Some(rule) = self.look(&segments, dirty)? else { return Ok(self.cleaned) };
-        let end = rule.newest.latest() + 1;
-        if end <= dirty.first_dirty {
-            return Ok(self.cleaned);
-        }
-        let below_end = segments.partition_point(|it| it.base_offset < end);
-        let mut rest = segments.get(..below_end).unwrap_or_default();
-        for count in groups(&spans(&segments, below_end), &self.settings) {
-            let (group, after) = rest.split_at(count);
-            if !self.clean_group(group, &rule)? {
-                return Ok(self.cleaned);
-            }
-            rest = after;
-        }
-        self.log.cleaned.first_dirty.store(end.0, Ordering::Release);
-        self.cleaned.complete = true;
-        Ok(self.cleaned)
-    }
-
-    /// Notes the newest record of each key in the dirty part, as far as there is memory for it. `None` if the node stops.
-    fn look(
-        &mut self,
-        segments: &[Arc<Segment>],
-        dirty: Cleanable,
-    ) -> Result<Option<Rule>, LogError> {
-        let Cleanable { first_dirty, end, .. } = dirty;
-        let last_batches = LastBatches::of(&self.log.writer.lock().producers);
-        let mut rule = Rule {
-            newest: OffsetMap::new(first_dirty, end - first_dirty, self.cleaner.map_bytes_max),
-            last_batches,
-            now: self.now,
-            delete_retention_ms: self.settings.delete_retention_ms,
-        };
-        let from = segments.partition_point(|it| it.base_offset <= first_dirty).saturating_sub(1);
-        let dirty = segments.iter().skip(from).take_while(|it| it.base_offset < end);
-        // All of a batch is committed, or nothing is looked at.
-        let mut looked_up_to = end;
-        for segment in dirty {
-            let goes_on = self.each_batch(segment, first_dirty, |round, batch| {
-                let is_committed = batch.header.last_offset() < end;
-                if !is_committed {
-                    looked_up_to = looked_up_to.min(batch.header.base_offset);
-                }
-                Ok(is_committed && round.note(segment, &batch, first_dirty, &mut rule)?)
-            })?;
-            if self.cleaner.is_stopped() {
-                return Ok(None);
-            }
-            if !goes_on || rule.newest.is_full() {
-                break;
-            }
-        }
-        if !rule.newest.is_full() {
-            rule.newest.pass(Offset(looked_up_to.0 - 1));
-        }
-        Ok(Some(rule))
-    }
-
-    /// Notes a batch's records; `false` if there is no room for all.
-    fn note(
-        &self,
-        segment: &Segment,
-        batch: &Batch,
-        first_dirty: Offset,
-        rule: &mut Rule,
-    ) -> Result<bool, LogError> {
-        let header = &batch.header;
-        rule.last_batches.note(header);
-        let mut put = |key: &[u8], offset: Offset| {
-            let has_room = !rule.newest.is_full();
-            if has_room && offset >= first_dirty {
-                rule.newest.put(key, offset);
-            }
-            has_room
-        };
-        let mut fits = true;
-        if header.attributes.is_control() {
-            if let Some(record) = control_key(batch) {
-                fits = put(&record.key, header.last_offset());
-            }
-        } else {
-            let noted = batch.records(self.settings.decompressed_max_bytes).and_then(|records| {
-                records.for_each(|record| {
-                    if let Some(key) = record.key().filter(|_| fits) {
-                        fits = put(key, header.base_offset + i64::from(record.offset_delta()));
-                    }
-                })
-            });
-            noted.map_err(|it| undecodable(segment, header, &it))?;
-        }
-        if fits {
-            rule.newest.pass(header.last_offset());
-        }
-        Ok(fits)
-    }
-
-    /// Writes a group of segments anew, as one, and puts it in their place. `false` if that is no longer to be done.
-    fn clean_group(&mut self, group: &[Arc<Segment>], rule: &Rule) -> Result<bool, LogError> {
-        let mut output = CleanedSegment::create(self.log, group, self.cleaner.buffer_bytes)?;
-        let filled = self.fill(&mut output, group, rule).and_then(|is_whole| {
-            if is_whole && !output.is_empty() { output.finish().map(|()| true) } else { Ok(false) }
-        });
-        match filled {
-            Ok(true) => self.log.swap(group, output.into_segment(), self.now),
-            Ok(false) => {
-                output.discard();
-                // A group without a batch is as clean as it can be.
-                Ok(!self.cleaner.is_stopped())
-            }
-            Err(error) => {
-                output.discard();
-                Err(error)
-            }
-        }
-    }
-
-    /// `false` if the node stops.
-    fn fill(
-        &mut self,
-        output: &mut CleanedSegment,
-        group: &[Arc<Segment>],
-        rule: &Rule,
-    ) -> Result<bool, LogError> {
-        // The last batch stays, if only empty: it tells how far the segment reaches.
-        let mut left_out: Option<BatchHeader> = None;
-        for segment in group {
-            let max_bytes = self.settings.decompressed_max_bytes;
-            let goes_on = self.each_batch(segment, segment.base_offset, |round, batch| {
-                let compacted = rule.compact(&batch, max_bytes);
-                let left = match compacted.map_err(|it| undecodable(segment, &batch.header, &it))? {
-                    Compacted::Unchanged => batch,
-                    Compacted::Rebuilt(rebuilt) => rebuilt,
-                    Compacted::Nothing if rule.last_batches.holds(&batch.header) => {
-                        batch.header.emptied()
-                    }
-                    Compacted::Nothing => {
-                        left_out = Some(batch.header);
-                        return Ok(true);
-                    }
-                };
-                left_out = None;
-                round.write(output, &left)?;
-                Ok(true)
-            })?;
-            if !goes_on {
-                return Ok(false);
-            }
-        }
-        if let Some(header) = left_out {
-            self.write(output, &header.emptied())?;
-        }
-        Ok(true)
-    }
-
-    fn write(&mut self, output: &mut CleanedSegment, batch: &Batch) -> Result<(), LogError> {
-        output.push(batch)?;
-        self.cleaned.bytes_written += batch.bytes.len() as u64;
-        self.cleaner.spend(batch.bytes.len());
-        Ok(())
-    }
-
-    /// Hands on the batches that end at or after `from`, checked, until one is answered with `false` or the node stops; whether
-    /// it came to the end.
-    fn each_batch(
-        &mut self,
-        segment: &Segment,
-        from: Offset,
-        mut visit: impl FnMut(&mut Self, Batch) -> Result<bool, LogError>,
-    ) -> Result<bool, LogError> {
-        let Some(first) = segment.locate(from)? else { return Ok(true) };
-        let mut cursor = segment.cursor(first.position, self.cleaner.buffer_bytes)?;
-        while let Some(located) = cursor.next()? {
-            cursor.verify(&located)?;
-            let batch = cursor.read(&located)?;
-            self.cleaned.bytes_read += batch.bytes.len() as u64;
-            self.cleaner.spend(batch.bytes.len());
-            if self.cleaner.is_stopped() || !visit(self, batch)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-}
-
-fn spans(segments: &[Arc<Segment>], count: usize) -> Vec<GroupSpan> {
-    let with_next = segments.iter().zip(segments.iter().skip(1)).take(count);
-    let span = |(segment, next): (&Arc<Segment>, &Arc<Segment>)| GroupSpan {
-        base_offset: segment.base_offset,
-        end: next.base_offset,
-        size: segment.size(),
-        offset_index_bytes: segment.offset_index.entries.size_bytes(),
-        time_index_bytes: segment.time_index.entries.size_bytes(),
-    };
-    with_next.map(span).collect()
-}
-
-fn undecodable(segment: &Segment, header: &BatchHeader, error: &BatchError) -> LogError {
-    LogError::Undecodable {
-        offset: header.base_offset,
-        segment: segment.log.path(),
-        reason: error.to_string(),
     }
 }

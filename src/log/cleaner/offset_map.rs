@@ -83,7 +83,7 @@ impl OffsetMap {
     /// The slot of a key, or the free one that it would take. There is always a free one.
     fn find(&self, [first, second]: [u64; 2]) -> usize {
         let count = self.slots.len();
-        let start = (u128::from(first) * count as u128 >> 64) as usize;
+        let start = ((u128::from(first) * count as u128) >> 64) as usize;
         let is_it = |at: &usize| {
             self.slots
                 .get(*at)

@@ -2,7 +2,7 @@
 
 use std::{io::IoSlice, sync::Arc};
 
-use super::super::{Log, LogError, file::Disk, file_name, segment::Segment};
+use super::super::{Health, Log, LogError, file::Disk, file_name, segment::Segment};
 use crate::{
     base::TimestampMs,
     wire::record_batch::{Batch, BatchHeader},
@@ -63,10 +63,11 @@ impl CleanedSegment {
     }
 
     /// Writes everything, and takes care that it is on disk.
-    pub(super) fn finish(&mut self) -> Result<(), LogError> {
+    pub(super) fn finish(&mut self, health: &Health) -> Result<(), LogError> {
         self.flush()?;
         self.segment.seal()?;
-        self.segment.sync()
+        // Its files are open: whatever fails is the disk.
+        self.segment.sync().map_err(|it| health.failed(it))
     }
 
     pub(super) fn into_segment(self) -> Arc<Segment> {

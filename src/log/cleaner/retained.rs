@@ -65,11 +65,44 @@ pub(super) struct Rule {
     pub(super) last_batches: LastBatches,
     pub(super) now: TimestampMs,
     pub(super) delete_retention_ms: i64,
+    /// Most that a batch may expand to.
+    pub(super) decompressed_max_bytes: usize,
 }
 
 impl Rule {
-    /// What is left of a batch, expanding it to at most `max_bytes`.
-    pub(super) fn compact(&self, batch: &Batch, max_bytes: usize) -> Result<Compacted, BatchError> {
+    /// Takes note of the records of a batch from `first_dirty` on; `false` if there is no room for all of them.
+    pub(super) fn note(&mut self, batch: &Batch, first_dirty: Offset) -> Result<bool, BatchError> {
+        let header = &batch.header;
+        self.last_batches.note(header);
+        let mut fits = true;
+        if header.attributes.is_control() {
+            if let Some(record) = control_key(batch) {
+                fits = self.put(&record.key, header.last_offset(), first_dirty);
+            }
+        } else {
+            batch.records(self.decompressed_max_bytes)?.for_each(|record| {
+                if let Some(key) = record.key().filter(|_| fits) {
+                    let offset = header.base_offset + i64::from(record.offset_delta());
+                    fits = self.put(key, offset, first_dirty);
+                }
+            })?;
+        }
+        if fits {
+            self.newest.pass(header.last_offset());
+        }
+        Ok(fits)
+    }
+
+    fn put(&mut self, key: &[u8], offset: Offset, first_dirty: Offset) -> bool {
+        let has_room = !self.newest.is_full();
+        if has_room && offset >= first_dirty {
+            self.newest.put(key, offset);
+        }
+        has_room
+    }
+
+    /// What is left of a batch.
+    pub(super) fn compact(&self, batch: &Batch) -> Result<Compacted, BatchError> {
         if batch.header.base_offset > self.newest.latest() {
             return Ok(Compacted::Unchanged);
         }
@@ -79,7 +112,7 @@ impl Rule {
         }
         let horizon = TimestampMs(self.now.0.saturating_add(self.delete_retention_ms));
         batch
-            .records(max_bytes)?
+            .records(self.decompressed_max_bytes)?
             .compact(horizon, |record| self.record_stays(&batch.header, record))
     }
 
@@ -121,7 +154,7 @@ impl Rule {
 }
 
 /// What compaction knows a control record by; `None` for one that supersedes no other.
-pub(super) fn control_key(batch: &Batch) -> Option<ControlRecord> {
+fn control_key(batch: &Batch) -> Option<ControlRecord> {
     let record = batch.control_record()?;
     let is_keyed = record.kind == ControlType::PendingAlert && !record.subject().is_empty();
     is_keyed.then_some(record)

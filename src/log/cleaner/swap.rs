@@ -33,6 +33,16 @@ impl Log {
             cleaned.remove(self.disk.as_ref());
             return Ok(false);
         }
+        self.take_place_of(old, cleaned, now).map_err(|it| self.health.failed(it))?;
+        Ok(true)
+    }
+
+    fn take_place_of(
+        &self,
+        old: &[Arc<Segment>],
+        cleaned: Arc<Segment>,
+        now: TimestampMs,
+    ) -> Result<(), LogError> {
         self.announce(&cleaned).inspect_err(|_| cleaned.remove(self.disk.as_ref()))?;
         {
             let mut writer = self.writer.lock();
@@ -44,8 +54,7 @@ impl Log {
             })?;
         }
         self.sync_folder()?;
-        self.remove_snapshots_of(old)?;
-        Ok(true)
+        self.remove_snapshots_of(old)
     }
 
     fn holds(&self, old: &[Arc<Segment>]) -> bool {
@@ -80,7 +89,9 @@ impl Log {
         for segment in old {
             writer.deleted.push((due, segment.mark_deleted()?));
         }
-        cleaned.rename(|it| it.with_extension(""))
+        cleaned.rename(|it| it.with_extension(""))?;
+        cleaned.close_files();
+        Ok(())
     }
 
     /// No segment begins there any more.
@@ -122,27 +133,29 @@ fn complete_swap(
         return set_aside(disk.as_ref(), dir, base_offset);
     };
     tracing::info!(dir = %dir.display(), from = base_offset.0, to = last.0, "carries on the swap of a cleaned segment");
-    let rename = |from: &str, to: &str| {
-        let from = dir.join(from);
-        disk.rename(&from, &dir.join(to)).map_err(LogError::storage("rename", &from))
-    };
-    let suffixes = [file_name::LOG, file_name::INDEX, file_name::TIME_INDEX];
-    for suffix in suffixes {
-        let is_old = |it: &Offset| *it > base_offset && *it <= last;
-        for old in names.iter().filter_map(|it| file_name::offset(it, suffix)).filter(is_old) {
-            let name = file_name::of(old, suffix);
-            rename(&name, &format!("{name}{}", file_name::DELETED))?;
-        }
+    let old = names.iter().filter(|name| {
+        let offset = SUFFIXES.iter().find_map(|it| file_name::offset(name, it));
+        offset.is_some_and(|it| it > base_offset && it <= last)
+    });
+    for name in old {
+        rename(disk.as_ref(), dir, name, &format!("{name}{}", file_name::DELETED))?;
     }
-    // The `.log` last: while it has its name, the others are looked for.
-    for suffix in suffixes.iter().rev() {
+    for suffix in SUFFIXES {
         let name = file_name::of(base_offset, suffix);
         let announced = format!("{name}{}", file_name::SWAP);
         if names.contains(&announced) {
-            rename(&announced, &name)?;
+            rename(disk.as_ref(), dir, &announced, &name)?;
         }
     }
     disk.sync_dir(dir).map_err(LogError::storage("fsync", dir))
+}
+
+/// The `.log` last: while it has its name, the others are looked for.
+const SUFFIXES: [&str; 3] = [file_name::INDEX, file_name::TIME_INDEX, file_name::LOG];
+
+fn rename(disk: &dyn Disk, dir: &Path, from: &str, to: &str) -> Result<(), LogError> {
+    let from = dir.join(from);
+    disk.rename(&from, &dir.join(to)).map_err(LogError::storage("rename", &from))
 }
 
 /// Of a cleaned segment; `None` if it is damaged, which only a failing disk does to what was fsynced.

@@ -6,7 +6,7 @@ use crate::{
     base::{Offset, ProducerEpoch, ProducerId, TimestampMs},
     config::{CleanerConfig, CleanupPolicy},
     log::{
-        Cleaner, Log, LogError, LogSettings,
+        Cleaner, Log, LogError, LogSettings, file_name,
         tests::{NOW, context, open, open_clean, settings},
     },
     wire::record_batch::{
@@ -137,5 +137,12 @@ fn names(dir: &Path) -> Vec<String> {
     let mut names: Vec<_> =
         entries.map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
+    names
+}
+
+/// Files of a change that was not finished.
+fn unfinished(dir: &Path) -> Vec<String> {
+    let mut names = names(dir);
+    names.retain(|it| it.ends_with(file_name::CLEANED) || it.ends_with(file_name::SWAP));
     names
 }

@@ -42,6 +42,8 @@ enum Step {
         clean: bool,
     },
     Retain,
+    /// Records below it are deleted on request.
+    RaiseStart(i64),
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -57,6 +59,7 @@ fn step() -> impl Strategy<Value = Step> {
         ),
         1 => any::<bool>().prop_map(|clean| Step::Start { clean }),
         1 => Just(Step::Retain),
+        1 => (0_i64..60).prop_map(Step::RaiseStart),
     ]
 }
 
@@ -111,7 +114,7 @@ impl Run {
         if clean {
             self.log.close().unwrap();
         }
-        let log_start = self.log.start_within_segments().unwrap_or_default();
+        let log_start = self.log.log_start_offset();
         let opening = Opening { clean, recovery_point: point, log_start };
         self.log = Self::opened(&self.path, &self.settings, &self.life, opening);
         // As the checkpoint has it.
@@ -129,6 +132,7 @@ impl Run {
             }
             Step::Start { clean } => self.start(clean),
             Step::Retain => drop(self.log.retain(self.now).unwrap()),
+            Step::RaiseStart(to) => self.log.raise_start(Offset(to.min(self.model.end))).unwrap(),
         }
     }
 
@@ -178,10 +182,10 @@ impl Run {
         let before = self.log.first_dirty();
         self.life.end_after(killed_after.unwrap_or(usize::MAX));
         let cleaner = cleaner_with(if is_small { 1 } else { 1 << 16 });
-        let cleaned = cleaner.clean(&self.log, self.log.log_end_offset(), self.now);
-        let is_over = cleaned.is_ok();
+        let outcome = cleaner.clean(&self.log, self.log.log_end_offset(), self.now);
+        let is_over = outcome.is_ok();
         if killed_after.is_none() {
-            let complete = cleaned.unwrap().is_none_or(|it| it.complete);
+            let complete = outcome.unwrap().is_none_or(|it| it.complete);
             assert!(complete, "nothing else works on the log");
         }
         // Where it was looked at; after a kill all of it may have been.
@@ -195,8 +199,10 @@ impl Run {
     }
 
     fn check(&self) {
-        let read = records(&self.log);
         let start = self.log.log_start_offset().0;
+        let mut read = records(&self.log);
+        // The first batch may begin before it.
+        read.retain(|it| it.0 >= start);
         assert_eq!(self.log.log_end_offset().0, self.model.end);
         assert!(read.iter().zip(read.iter().skip(1)).all(|(a, b)| a.0 < b.0), "in order, once");
         for (offset, record) in &read {

@@ -209,7 +209,7 @@ fn a_log_with_a_batch_that_cannot_be_read_is_left_as_it_is() {
     std::fs::write(&file, bytes).unwrap();
     let error = cleaner().clean(&log, log.log_end_offset(), NOW).unwrap_err();
     assert!(matches!(error, LogError::CorruptBatch { .. }), "{error}");
-    assert!(!names(&path).iter().any(|it| it.ends_with(".cleaned")));
+    assert_eq!(unfinished(&path), [""; 0]);
 }
 
 #[test]
@@ -222,13 +222,13 @@ fn retention_during_a_round_ends_it() {
     roll(&log);
     append_records(&log, &[keyed("b", "1")]);
     let old = log.segments.load()[..1].to_vec();
-    let mut output = super::super::CleanedSegment::create(&log, &old, 100).unwrap();
+    let mut output = super::super::output::CleanedSegment::create(&log, &old, 100).unwrap();
     output.push(&batches(&log)[0]).unwrap();
-    output.finish().unwrap();
+    output.finish(&log.health).unwrap();
     assert_eq!(log.retain(TimestampMs(NOW.0 + 1_000)).unwrap(), 2);
     assert!(!log.swap(&old, output.into_segment(), NOW).unwrap());
     assert_eq!(records(&log), []);
-    assert!(!names(&path).iter().any(|it| it.ends_with(".cleaned") || it.ends_with(".swap")));
+    assert_eq!(unfinished(&path), [""; 0]);
 }
 
 #[test]
@@ -243,7 +243,7 @@ fn a_cleaner_that_is_stopped_leaves_everything_as_it_was() {
     let cleaned = stopped.clean(&log, log.log_end_offset(), NOW).unwrap().unwrap();
     assert!(!cleaned.complete);
     assert_eq!(records(&log).len(), 2);
-    assert!(!names(&path).iter().any(|it| it.ends_with(".cleaned")));
+    assert_eq!(unfinished(&path), [""; 0]);
 }
 
 #[test]

@@ -3,9 +3,10 @@
 import re
 import signal
 import subprocess
+import time
 
 from .. import records
-from ..failure import expect, require
+from ..failure import Failure, expect, require
 from ..paths import JVM
 from ..records import Record
 from .codecs import CODECS
@@ -17,30 +18,40 @@ PARTS, PART = 10, 300
 COUNT = PARTS * PART
 JVM_STOPPED = 128 + signal.SIGTERM
 OFFSETS_TOPIC = "__consumer_offsets"
+KEYS = 50
+# Kafka's own cleaner rests for 15 seconds before it looks for the first time.
+CLEAN_SECONDS = 180
+COMPACTED = {"cleanup.policy": "compact", "min.cleanable.dirty.ratio": "0.01"}
 COMPLAINTS = re.compile(r"Found|Mismatch|invalid|corrupt|Exception|out of order", re.IGNORECASE)
 
 
 def run(cell):
     # Small segments and a dense index, so that there is more than one of each file.
-    broker = cell.own_broker({"log.segment.bytes": str(1 << 20), "log.index.interval.bytes": "4096"})
+    broker = cell.own_broker({"log.segment.bytes": str(1 << 20), "log.index.interval.bytes": "4096",
+                              "log.cleaner.backoff.ms": "200"})
     tool = cell.client(broker, name="java")
     client = cell.client(broker)
-    sent = records.write(cell.file("sent"), [Record(b"key %d" % (i % 50), b"value %d " % i * 80) for i in range(PART)])
+    sent = records.write(cell.file("sent"), [Record(b"key %d" % (i % KEYS), b"value %d " % i * 80) for i in range(PART)])
     topics = {codec: cell.topic(codec) for codec in CODECS}
     for codec, topic in topics.items():
         tool.ask("create", topic=topic, partitions=1)
         for _ in range(PARTS):
             client.ask("produce", topic=topic, file=sent, codec=codec, idempotent=True)
     routed = _routed(cell, tool, client)
+    compacted = _compacted(cell, tool, client, sent)
     client.ask("consume", topic=topics["none"], file=cell.file("got"), group=cell.topic("group"), count=PART)
     for codec, topic in topics.items():
         with cell.check(f"{codec} while the broker runs"):
             _expect_records(broker, topic, [".log"])
+    with cell.check("a compacted topic is cleaned"):
+        _wait_until_cleaned(broker, compacted)
     with cell.check("clean stop"):
         expect(broker.stop(), 0 if cell.on_klamm else JVM_STOPPED, "exit status of the broker")
     for codec, topic in topics.items():
         with cell.check(f"{codec} after a clean stop, with indexes"):
             _expect_records(broker, topic, [".log", ".index", ".timeindex"])
+    with cell.check("cleaned segments"):
+        _expect_cleaned(broker, compacted)
     with cell.check("producers after a clean stop"):
         for topic in [*topics.values(), *routed]:
             dumped = _dump(broker, f"{topic}-*", [".snapshot"], [])
@@ -51,6 +62,33 @@ def run(cell):
     with cell.check("commits of a group, with Kafka's decoder"):
         dumped = _dump(broker, f"{OFFSETS_TOPIC}-*", [".log"], ["--offsets-decoder"])
         require(re.search(rf'"group":"{cell.topic("group")}".*"offset":{PART}\b', dumped), "the commit is not there")
+
+
+def _compacted(cell, tool, client, sent):
+    """A topic with more than one segment, in batches of several codecs; its last records are the newest of each key."""
+    topic = cell.topic("compacted")
+    tool.ask("create", topic=topic, partitions=1, configs=COMPACTED)
+    for codec in ["none"] * PARTS + CODECS:
+        client.ask("produce", topic=topic, file=sent, codec=codec, idempotent=True)
+    return topic
+
+
+def _wait_until_cleaned(broker, topic):
+    checkpoint = broker.data / "cleaner-offset-checkpoint"
+    deadline = time.monotonic() + CLEAN_SECONDS
+    while not (checkpoint.exists() and f"{topic} 0 " in checkpoint.read_text()):
+        if time.monotonic() > deadline:
+            raise Failure(f"{topic} is not cleaned")
+        time.sleep(0.05)
+
+
+def _expect_cleaned(broker, topic):
+    dumped = _dump(broker, f"{topic}-0", [".log", ".index", ".timeindex"], ["--deep-iteration"])
+    offsets = [int(offset) for offset in re.findall(r"^\| offset: (\d+)", dumped, re.MULTILINE)]
+    total = (PARTS + len(CODECS)) * PART
+    require(KEYS <= len(offsets) < total, f"{len(offsets)} of {total} records are left")
+    expect(offsets, sorted(set(offsets)), "offsets, rising")
+    require(offsets[-1] == total - 1, f"the newest record is {offsets[-1]}")
 
 
 def _routed(cell, tool, client):
