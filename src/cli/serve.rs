@@ -1,6 +1,6 @@
 //! `klamm serve`: runs a node until a signal stops it.
 
-use std::{io, process::ExitCode};
+use std::{io, process::ExitCode, thread};
 
 use tokio::runtime::Runtime;
 use tracing_subscriber::{EnvFilter, fmt, prelude::*};
@@ -18,6 +18,9 @@ use crate::{
 /// What is logged unless `RUST_LOG` says otherwise. openraft is silent: it tells of each step, and what really fails `quorum`
 /// tells in words that an operator can act on.
 const FILTER: &str = "info,openraft=off";
+
+/// An append waits while the kernel has no room for it in the page cache, and its thread with it; the others serve meanwhile.
+const WORKERS_MIN: usize = 4;
 
 pub(super) fn run(arguments: &Serve) -> ExitCode {
     let (runtime, signals) = match start_runtime() {
@@ -52,7 +55,11 @@ pub(super) fn run(arguments: &Serve) -> ExitCode {
 }
 
 fn start_runtime() -> io::Result<(Runtime, Signals)> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(cores.max(WORKERS_MIN))
+        .enable_all()
+        .build()?;
     let signals = {
         let _inside = runtime.enter();
         Signals::listen()?

@@ -28,10 +28,13 @@ impl ReplicaManager {
     fn describe_dir(&self, dir: &Arc<LogDir>) -> DescribedDir {
         let hosted = self.hosted();
         let here = hosted.iter().filter(|(_, it)| Arc::ptr_eq(&it.dir, dir));
+        let mut logs: Vec<_> =
+            here.map(|(key, it)| (key.clone(), it.partition.log().size_bytes())).collect();
+        logs.sort();
         DescribedDir {
             path: std::path::absolute(&dir.path).unwrap_or_else(|_| dir.path.clone()),
             space: space(dir),
-            logs: here.map(|(key, it)| (key.clone(), it.partition.log().size_bytes())).collect(),
+            logs,
         }
     }
 }

@@ -7,7 +7,7 @@ use futures_util::FutureExt as _;
 use super::*;
 use crate::{
     base::{BrokerId, LeaderEpoch, Offset, TimestampMs, TopicId, TopicName, TopicPartition},
-    config::{Config, TopicConfigs},
+    config::Config,
     log::LogError,
     metadata::{ConfigResource, MetadataImage, MetadataRecord, PartitionImage, TopicImage},
     telemetry::Metrics,
