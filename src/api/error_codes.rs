@@ -1,12 +1,16 @@
 //! The error codes in an answer, for the metrics: of the whole, and of each of its parts.
 
 use kafka_protocol::messages::{
-    AlterConfigsResponse, ApiVersionsResponse, CreatePartitionsResponse, CreateTopicsResponse,
-    DeleteGroupsResponse, DeleteTopicsResponse, DescribeClusterResponse, DescribeConfigsResponse,
-    DescribeGroupsResponse, FetchResponse, FindCoordinatorResponse, HeartbeatResponse,
+    AlterConfigsResponse, AlterPartitionReassignmentsResponse, ApiVersionsResponse,
+    CreatePartitionsResponse, CreateTopicsResponse, DeleteGroupsResponse, DeleteRecordsResponse,
+    DeleteTopicsResponse, DescribeClusterResponse, DescribeConfigsResponse, DescribeGroupsResponse,
+    DescribeLogDirsResponse, DescribeProducersResponse, DescribeTopicPartitionsResponse,
+    ElectLeadersResponse, FetchResponse, FindCoordinatorResponse, HeartbeatResponse,
     IncrementalAlterConfigsResponse, InitProducerIdResponse, JoinGroupResponse, LeaveGroupResponse,
-    ListConfigResourcesResponse, ListGroupsResponse, ListOffsetsResponse, MetadataResponse,
-    OffsetCommitResponse, OffsetFetchResponse, ProduceResponse, SyncGroupResponse,
+    ListConfigResourcesResponse, ListGroupsResponse, ListOffsetsResponse,
+    ListPartitionReassignmentsResponse, MetadataResponse, OffsetCommitResponse,
+    OffsetDeleteResponse, OffsetFetchResponse, OffsetForLeaderEpochResponse, ProduceResponse,
+    SyncGroupResponse,
 };
 
 /// An answer that may tell of errors.
@@ -31,16 +35,30 @@ macro_rules! error_codes {
     };
 }
 
+/// Those with a code of their own beside those of their parts.
+macro_rules! whole_and_parts {
+    ($($response:ident => $part:ident $(. $inner:ident)?;)*) => {$(
+        impl ErrorCodes for $response {
+            fn error_codes(&self) -> impl Iterator<Item = i16> {
+                std::iter::once(self.error_code).chain(error_codes!(@of self, $part $(, $inner)?))
+            }
+        }
+    )*};
+}
+
 error_codes! {
     AlterConfigsResponse => responses;
     ApiVersionsResponse;
     CreatePartitionsResponse => results;
     CreateTopicsResponse => topics;
     DeleteGroupsResponse => results;
+    DeleteRecordsResponse => topics.partitions;
     DeleteTopicsResponse => responses;
     DescribeClusterResponse;
     DescribeConfigsResponse => results;
     DescribeGroupsResponse => groups;
+    DescribeProducersResponse => topics.partitions;
+    DescribeTopicPartitionsResponse => topics;
     HeartbeatResponse;
     IncrementalAlterConfigsResponse => responses;
     InitProducerIdResponse;
@@ -48,31 +66,22 @@ error_codes! {
     ListConfigResourcesResponse;
     ListGroupsResponse;
     ListOffsetsResponse => topics.partitions;
+    ListPartitionReassignmentsResponse;
     MetadataResponse => topics;
     OffsetCommitResponse => topics.partitions;
+    OffsetForLeaderEpochResponse => topics.partitions;
     ProduceResponse => responses.partition_responses;
     SyncGroupResponse;
 }
 
-impl ErrorCodes for FetchResponse {
-    fn error_codes(&self) -> impl Iterator<Item = i16> {
-        let partitions = self.responses.iter().flat_map(|it| &it.partitions);
-        std::iter::once(self.error_code).chain(partitions.map(|it| it.error_code))
-    }
-}
-
-impl ErrorCodes for FindCoordinatorResponse {
-    fn error_codes(&self) -> impl Iterator<Item = i16> {
-        let coordinators = self.coordinators.iter().map(|it| it.error_code);
-        std::iter::once(self.error_code).chain(coordinators)
-    }
-}
-
-impl ErrorCodes for LeaveGroupResponse {
-    fn error_codes(&self) -> impl Iterator<Item = i16> {
-        let members = self.members.iter().map(|it| it.error_code);
-        std::iter::once(self.error_code).chain(members)
-    }
+whole_and_parts! {
+    AlterPartitionReassignmentsResponse => responses.partitions;
+    DescribeLogDirsResponse => results;
+    ElectLeadersResponse => replica_election_results.partition_result;
+    FetchResponse => responses.partitions;
+    FindCoordinatorResponse => coordinators;
+    LeaveGroupResponse => members;
+    OffsetDeleteResponse => topics.partitions;
 }
 
 /// One group before version 8, many since.

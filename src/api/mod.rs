@@ -6,6 +6,7 @@
 //! What `ApiVersions` announces is built from what is served.
 
 pub mod alter_configs;
+pub mod alter_partition_reassignments;
 mod altered_configs;
 pub mod api_versions;
 mod authorized_operations;
@@ -14,11 +15,16 @@ mod context;
 pub mod create_partitions;
 pub mod create_topics;
 pub mod delete_groups;
+pub mod delete_records;
 pub mod delete_topics;
 pub mod describe_cluster;
 pub mod describe_configs;
 pub mod describe_groups;
+pub mod describe_log_dirs;
+pub mod describe_producers;
+pub mod describe_topic_partitions;
 mod distinct;
+pub mod elect_leaders;
 pub mod error;
 mod error_codes;
 pub mod fetch;
@@ -27,17 +33,22 @@ mod group_text;
 pub mod heartbeat;
 pub mod incremental_alter_configs;
 pub mod init_producer_id;
+mod internal_topic;
 pub mod join_group;
 pub mod leave_group;
 pub mod list_config_resources;
 pub mod list_groups;
 pub mod list_offsets;
+pub mod list_partition_reassignments;
 pub mod metadata;
 mod metadata_change;
 pub mod offset_commit;
+pub mod offset_delete;
 pub mod offset_fetch;
+pub mod offset_for_leader_epoch;
 mod outcome;
 pub mod produce;
+mod reachable;
 mod refusal;
 mod requests;
 pub mod sync_group;
@@ -116,14 +127,23 @@ apis! {
     ApiVersions => api_versions,
     CreateTopics => create_topics,
     DeleteTopics => delete_topics,
+    DeleteRecords => delete_records,
     InitProducerId => init_producer_id,
+    OffsetForLeaderEpoch => offset_for_leader_epoch,
     DescribeConfigs => describe_configs,
     AlterConfigs => alter_configs,
+    DescribeLogDirs => describe_log_dirs,
     CreatePartitions => create_partitions,
     DeleteGroups => delete_groups,
+    ElectLeaders => elect_leaders,
     IncrementalAlterConfigs => incremental_alter_configs,
+    AlterPartitionReassignments => alter_partition_reassignments,
+    ListPartitionReassignments => list_partition_reassignments,
+    OffsetDelete => offset_delete,
     DescribeCluster => describe_cluster,
+    DescribeProducers => describe_producers,
     ListConfigResources => list_config_resources,
+    DescribeTopicPartitions => describe_topic_partitions,
 }
 
 /// The table's line for a request; `None` where its key or version is not served.

@@ -81,6 +81,8 @@ pub(crate) trait File: fmt::Debug + Send + Sync {
     /// Writes some of the slices and tells how many bytes.
     fn write_vectored_at(&self, slices: &[IoSlice<'_>], at: u64) -> io::Result<usize>;
     fn truncate(&self, len: u64) -> io::Result<()>;
+    /// Takes room for so many bytes from the disk; what is beyond the end of the file reads as zeros.
+    fn allocate(&self, bytes: u64) -> io::Result<()>;
     fn sync(&self) -> io::Result<()>;
     /// Sends up to `max` bytes to a socket without reading them, and tells how many: 0 at the end of the file.
     fn send_to(&self, socket: BorrowedFd<'_>, at: u64, max: usize) -> io::Result<usize>;
@@ -170,6 +172,14 @@ impl File for fs::File {
 
     fn truncate(&self, len: u64) -> io::Result<()> {
         self.set_len(len)
+    }
+
+    fn allocate(&self, bytes: u64) -> io::Result<()> {
+        match rustix::fs::fallocate(self, rustix::fs::FallocateFlags::empty(), 0, bytes) {
+            // Not every file system can; as in Kafka the file is then only as long.
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => self.set_len(bytes),
+            other => Ok(other?),
+        }
     }
 
     fn sync(&self) -> io::Result<()> {

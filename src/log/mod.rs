@@ -12,6 +12,7 @@ mod dir_owner;
 mod error;
 mod file;
 mod file_name;
+mod flush;
 mod health;
 mod index_file;
 mod kafka_uuid;
@@ -19,9 +20,11 @@ mod leader_epochs;
 mod left_overs;
 #[expect(clippy::module_inception, reason = "the room is named after its main noun")]
 mod log;
+mod log_start;
 mod maintenance;
 mod marks;
 mod meta_properties;
+mod offset_checkpoint;
 mod offset_index;
 mod partition_metadata;
 mod producer_recovery;
@@ -36,6 +39,7 @@ mod salvage;
 mod segment;
 mod settings;
 mod slice;
+mod space;
 mod span;
 mod stamp;
 mod time_index;
@@ -45,14 +49,17 @@ mod faulty;
 #[cfg(test)]
 mod tests;
 
+#[cfg(test)]
+pub(crate) use self::faulty::{Fault, Faults, FaultyDisk};
 pub use dir::LogDir;
 pub use dir_owner::DirOwner;
 pub use error::LogError;
 pub use health::Health;
 pub use log::{AppendContext, Appended, Log};
-pub use producer_state::{ProducerCheck, StoredBatch, UnfinishedRoute, is_derived};
+pub use producer_state::{ActiveProducer, ProducerCheck, StoredBatch, UnfinishedRoute, is_derived};
 pub use read::{Fetched, TimestampAndOffset};
 pub use recovery::Recovery;
 pub use settings::LogSettings;
 pub use slice::LogSlice;
+pub use space::Space;
 pub use span::NotAtHand;

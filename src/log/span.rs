@@ -63,7 +63,7 @@ impl Log {
         at_least_one: bool,
     ) -> Result<Option<LogSlice>, LogError> {
         let span = self.span(from, ceiling, max_bytes, at_least_one)?;
-        span.map(|it| it.slice()).transpose()
+        self.told(span.map(|it| it.slice()).transpose())
     }
 
     /// The same for a reader that follows the log, without waiting for a disk: what is new since it was here is in the
@@ -144,15 +144,12 @@ impl Log {
     }
 
     fn check_range(&self, asked: Offset, log_end: Offset) -> Result<(), LogError> {
-        let log_start = self.log_start_offset();
-        if (log_start..=log_end).contains(&asked) {
-            return Ok(());
-        }
-        Err(LogError::OffsetOutOfRange { asked, log_start, log_end })
+        let is_inside = (self.log_start_offset()..=log_end).contains(&asked);
+        if is_inside { Ok(()) } else { Err(self.out_of_range(asked)) }
     }
 
     /// The segment that may hold `offset`, and those after it.
-    fn segments_from(&self, offset: Offset) -> Vec<Arc<Segment>> {
+    pub(super) fn segments_from(&self, offset: Offset) -> Vec<Arc<Segment>> {
         let segments = self.segments.load();
         let after = segments.partition_point(|it| it.base_offset <= offset);
         segments.get(after.saturating_sub(1)..).unwrap_or_default().to_vec()

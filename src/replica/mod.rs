@@ -4,10 +4,15 @@
 //! alone; the seams (ISR, epochs, purgatory) are those of many.
 
 mod byte_rate;
+mod delete_records;
+mod describe_dirs;
+mod dirs;
 mod error;
 mod fetch;
+mod group_commit;
 mod held_open;
 mod hosted;
+mod in_parallel;
 mod isr;
 mod manager;
 mod metrics;
@@ -18,6 +23,8 @@ mod purgatory;
 #[cfg(test)]
 mod tests;
 
+pub use delete_records::DeleteUpTo;
+pub use describe_dirs::DescribedDir;
 pub use error::ReplicaError;
 pub use fetch::{FetchParams, FetchPartition, FetchedData, FetchedPartition, Isolation};
 pub use held_open::Records;

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { randomUUID } from 'node:crypto'
 import { kafka } from './kafka.js'
 import { offsets as offsetsFor } from './admin.js'
-import { write } from './records.js'
+import { write } from '../records.js'
 
 const SECONDS = 30
 const QUIET_MS = 300
@@ -21,11 +21,63 @@ export async function consume({ topic, file, offsets, time, group, count }) {
     await reader.subscribe({ topic, fromBeginning: true })
     const starts = await startsOf(topic, offsets, time)
     const found = await collect(reader, topic, starts, count, group)
-    write(file, found)
+    write(file, found.map(incoming))
     return { count: found.length }
   } finally {
     await reader.disconnect()
   }
+}
+
+// A header that occurs twice is an array in kafkajs.
+const incoming = ({ partition, message: { key, value, headers = {}, timestamp, offset } }) => ({
+  key,
+  value,
+  headers: Object.entries(headers).flatMap(([name, values]) => [values].flat().map(one => [name, one])),
+  timestamp,
+  partition,
+  offset,
+})
+
+// Reads `first` records of partition 0, seeks to offset `to`, and reads `count` more.
+export const seek = ({ topic, file, first, to, count }) =>
+  reading(topic, file, { partitions: [0] }, async (reader, found) => {
+    await arrived(found, first)
+    // It then drops what it has fetched.
+    reader.seek({ topic, partition: 0, offset: String(to) })
+    const before = found.splice(0).slice(0, first)
+    await arrived(found, count)
+    found.unshift(...before)
+  })
+
+// Reads `count` records of each of partitions 0 and 1, of which 1 is paused until those of 0 are there and a moment has passed.
+export const pause = ({ topic, file, count }) =>
+  reading(topic, file, { partitions: [0, 1], paused: [1] }, async (reader, found) => {
+    await arrived(found, count)
+    await sleep(QUIET_MS)
+    reader.resume([{ topic, partitions: [1] }])
+    await arrived(found, 2 * count)
+  })
+
+// A consumer of a group that nobody else knows, one record after the other; what is `paused` is so before its first fetch.
+async function reading(topic, file, { partitions, paused = [] }, use) {
+  const reader = kafka.consumer({ groupId: `nobody-${randomUUID()}`, maxWaitTimeInMs: 100, sessionTimeout: 10_000 })
+  await reader.connect()
+  try {
+    await reader.subscribe({ topic, fromBeginning: true })
+    const found = []
+    const take = async ({ partition, message }) => partitions.includes(partition) && found.push({ partition, message })
+    await reader.run({ autoCommit: false, eachMessage: take })
+    reader.pause([{ topic, partitions: paused }])
+    await use(reader, found)
+    write(file, found.map(incoming))
+  } finally {
+    await reader.disconnect()
+  }
+}
+
+async function arrived(found, count) {
+  const deadline = Date.now() + SECONDS * 1000
+  while (found.length < count && Date.now() < deadline) await sleep(20)
 }
 
 async function startsOf(topic, offsets, time) {

@@ -1,13 +1,14 @@
 // Members of groups, and the history of what each owned.
 
 import kafkajs from 'kafkajs'
+import { Cannot } from '../serve.js'
 import { connect } from './kafka.js'
 
 const members = new Map()
 
-// The name of the only assignor that kafkajs has stands for itself.
+// The only assignor that kafkajs has is its RoundRobinAssigner.
 export async function join({ member, group, topics, assignor }) {
-  if (assignor !== 'RoundRobinAssigner') throw new Error(`kafkajs has no assignor ${assignor}`)
+  if (assignor !== 'roundrobin') throw new Cannot(`has no assignor ${assignor}`)
   const reader = connect(member).consumer({
     groupId: group, sessionTimeout: 10_000, heartbeatInterval: 300, metadataMaxAge: 1000, maxWaitTimeInMs: 200,
     partitionAssigners: [kafkajs.PartitionAssigners.roundRobin],

@@ -53,6 +53,24 @@ export const committed = ({ topic, group }) =>
     return Object.fromEntries(partitions.map(({ partition, offset }) => [partition, Number(offset)]))
   })
 
+export const groups = () => use(async admin => (await admin.listGroups()).groups.map(({ groupId }) => groupId).sort())
+
+export const describe_group = ({ group }) =>
+  use(async admin => {
+    const { groups: [{ state, members }] } = await admin.describeGroups([group])
+    return { state, members: members.map(({ clientId }) => clientId) }
+  })
+
+export const delete_group = ({ group }) => use(async admin => void (await admin.deleteGroups([group])))
+
+export const delete_records = ({ topic, offsets: before }) =>
+  use(async admin => {
+    const partitions = Object.entries(before).map(([partition, offset]) => ({ partition: Number(partition), offset: String(offset) }))
+    // It looks for the leaders before it has asked for any: this makes it ask.
+    await admin.fetchTopicOffsets(topic)
+    await admin.deleteTopicRecords({ topic, partitions })
+  })
+
 async function use(ask) {
   const admin = kafka.admin()
   await admin.connect()

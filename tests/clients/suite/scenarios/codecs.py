@@ -1,16 +1,23 @@
 """Each log file goes into a topic of its own and comes back byte for byte and in order, with each codec (issue 2, check 2)."""
 
 from .. import records
+from ..client import NAMES
 from ..failure import expect_values
 
-CLIENTS = ["kcat", "confluent-kafka", "kafka-python", "kafkajs", "java"]
+CLIENTS = NAMES
 PLAIN_KAFKA = True
 CODECS = ["none", "gzip", "snappy", "lz4", "zstd"]
 
 
+# The others take a few files with each codec: time is short, and what differs from file to file is not theirs.
+ALL_FILES = ["kcat", "confluent-kafka", "kafka-python", "kafkajs", "java"]
+FEW = 2
+
+
 def run(cell):
     client = cell.client()
-    for name, data in records.log_files().items():
+    files = list(records.log_files().items())
+    for name, data in files if cell.client_name in ALL_FILES else files[:FEW]:
         lines = records.lines(data)
         sent = records.write(cell.file(f"{name}.sent"), (records.Record(value=line) for line in lines))
         for codec in CODECS:
