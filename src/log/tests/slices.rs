@@ -89,7 +89,7 @@ fn a_slice_of_many_small_batches_is_found_without_reading_them() {
     let dir = tempfile::tempdir().unwrap();
     let faults = Faults::none();
     let settings = LogSettings { index_interval_bytes: 4096, ..settings() };
-    let opening = Opening { clean: false, recovery_point: Offset(0) };
+    let opening = Opening { clean: false, recovery_point: Offset(0), log_start: Offset(0) };
     let disk: Arc<dyn Disk> = Arc::new(FaultyDisk(Arc::clone(&faults)));
     let path = dir.path().join("t-0");
     let log = Log::open_on(disk, path, Arc::<Health>::default(), settings, opening, NOW).unwrap();
