@@ -303,9 +303,9 @@ impl Log {
         let first = stamped.first().expect("an append has a batch");
         let last_offset = stamped.last().unwrap_or(first).header.last_offset();
         let end = last_offset + 1;
-        self.flushed.note_append(end, self.settings.load().flush_messages);
         let active = self.active();
         self.marks.lock().set_end(&active, end, active.size());
+        self.flushed.note_append(end, self.settings.load().flush_messages);
         self.end.store(end.0, Ordering::Release);
         Appended {
             base_offset: first.header.base_offset,

@@ -63,7 +63,7 @@ impl Log {
         at_least_one: bool,
     ) -> Result<Option<LogSlice>, LogError> {
         let span = self.span(from, ceiling, max_bytes, at_least_one)?;
-        span.map(|it| it.slice()).transpose()
+        self.told(span.map(|it| it.slice()).transpose())
     }
 
     /// The same for a reader that follows the log, without waiting for a disk: what is new since it was here is in the
@@ -144,8 +144,8 @@ impl Log {
     }
 
     fn check_range(&self, asked: Offset, log_end: Offset) -> Result<(), LogError> {
-        let is_there = (self.log_start_offset()..=log_end).contains(&asked);
-        is_there.then_some(()).ok_or_else(|| self.out_of_range(asked))
+        let is_inside = (self.log_start_offset()..=log_end).contains(&asked);
+        if is_inside { Ok(()) } else { Err(self.out_of_range(asked)) }
     }
 
     /// The segment that may hold `offset`, and those after it.
