@@ -18,6 +18,7 @@ pub mod metadata;
 pub mod alert;
 pub mod controller;
 pub mod group;
+pub mod quota;
 
 // Means: the only WebAssembly, the only data files.
 pub mod log;

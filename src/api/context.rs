@@ -9,7 +9,10 @@ use std::{
 use bytes::Bytes;
 use tokio::sync::watch;
 
-use super::fetch::FetchSessions;
+use super::{
+    fetch::FetchSessions,
+    throttling::{ClientThrottle, Mute, Throttling},
+};
 use crate::{
     config::Config,
     coordinator::{AlertIntake, GroupCoordinator},
@@ -34,6 +37,7 @@ pub struct Rooms {
     pub groups: Arc<GroupCoordinator>,
     pub alerts: AlertIntake,
     pub published: Published,
+    pub throttling: Arc<Throttling>,
 }
 
 /// Tells which metadata image every room works with: one that is committed reaches them a little later.
@@ -59,6 +63,8 @@ impl Published {
 #[derive(Clone, Debug)]
 pub struct Context {
     pub api_version: i16,
+    /// `None` while nobody has a quota.
+    pub throttle: Option<Arc<ClientThrottle>>,
     /// `client.id`; empty when there is none.
     pub client_id: Arc<str>,
     pub client_host: IpAddr,
@@ -106,6 +112,7 @@ impl Context {
     pub(super) fn of_version(api_version: i16) -> Self {
         Self {
             api_version,
+            throttle: None,
             client_id: "client".into(),
             client_host: std::net::Ipv4Addr::LOCALHOST.into(),
             connection_id: 1,
@@ -123,12 +130,15 @@ pub struct Client {
     pub connection_id: u64,
     /// Name of the listener.
     pub listener: Arc<str>,
+    /// Until when no further request is read.
+    pub mute: Mute,
 }
 
 impl Client {
     pub(super) fn context(&self, header: &RequestHeader) -> Context {
         Context {
             api_version: header.api_version,
+            throttle: None,
             client_id: header.client_id().into(),
             client_host: self.host,
             connection_id: self.connection_id,

@@ -1,12 +1,13 @@
 //! The error codes in an answer, for the metrics: of the whole, and of each of its parts.
 
 use kafka_protocol::messages::{
-    AlterConfigsResponse, ApiVersionsResponse, CreatePartitionsResponse, CreateTopicsResponse,
-    DeleteGroupsResponse, DeleteTopicsResponse, DescribeClusterResponse, DescribeConfigsResponse,
-    DescribeGroupsResponse, FetchResponse, FindCoordinatorResponse, HeartbeatResponse,
-    IncrementalAlterConfigsResponse, InitProducerIdResponse, JoinGroupResponse, LeaveGroupResponse,
-    ListConfigResourcesResponse, ListGroupsResponse, ListOffsetsResponse, MetadataResponse,
-    OffsetCommitResponse, OffsetFetchResponse, ProduceResponse, SyncGroupResponse,
+    AlterClientQuotasResponse, AlterConfigsResponse, ApiVersionsResponse, CreatePartitionsResponse,
+    CreateTopicsResponse, DeleteGroupsResponse, DeleteTopicsResponse, DescribeClientQuotasResponse,
+    DescribeClusterResponse, DescribeConfigsResponse, DescribeGroupsResponse, FetchResponse,
+    FindCoordinatorResponse, HeartbeatResponse, IncrementalAlterConfigsResponse,
+    InitProducerIdResponse, JoinGroupResponse, LeaveGroupResponse, ListConfigResourcesResponse,
+    ListGroupsResponse, ListOffsetsResponse, MetadataResponse, OffsetCommitResponse,
+    OffsetFetchResponse, ProduceResponse, SyncGroupResponse,
 };
 
 /// An answer that may tell of errors.
@@ -32,12 +33,14 @@ macro_rules! error_codes {
 }
 
 error_codes! {
+    AlterClientQuotasResponse => entries;
     AlterConfigsResponse => responses;
     ApiVersionsResponse;
     CreatePartitionsResponse => results;
     CreateTopicsResponse => topics;
     DeleteGroupsResponse => results;
     DeleteTopicsResponse => responses;
+    DescribeClientQuotasResponse;
     DescribeClusterResponse;
     DescribeConfigsResponse => results;
     DescribeGroupsResponse => groups;

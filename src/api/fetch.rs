@@ -46,7 +46,9 @@ pub const VERSIONS: RangeInclusive<i16> = 4..=18;
 
 pub async fn handle(rooms: &Rooms, context: &Context, request: FetchRequest) -> FetchResponse {
     let sessions = &rooms.fetch_sessions;
-    let limits = request::limits(&request);
+    let throttle = context.throttle.as_ref();
+    let most = throttle.map_or(usize::MAX, |it| it.fetch_bytes_max());
+    let limits = request::limits(&request).at_most(most);
     let asked = SessionRequest::of(&request, context.api_version);
     // It may wait for long, and needs none of the request's bytes.
     drop(request);
@@ -58,6 +60,8 @@ pub async fn handle(rooms: &Rooms, context: &Context, request: FetchRequest) -> 
     let resolved: Vec<_> = fetch.partitions.iter().map(|it| resolve(&image, it)).collect();
     let readable = resolved.iter().flatten().cloned().collect();
     let read = rooms.replicas.fetch(limits.with(readable)).await;
+    let bytes = || read.iter().flat_map(|it| &it.result).map(|it| it.records.len()).sum();
+    let throttle_time_ms = throttle.map_or(0, |it| it.fetched(bytes()));
     if let Some(first) = read.first() {
         context.held.keep(Arc::clone(&first.share));
     }
@@ -69,7 +73,8 @@ pub async fn handle(rooms: &Rooms, context: &Context, request: FetchRequest) -> 
     });
     let answers = answers.collect();
     match sessions.finish(&fetch, answers, now()) {
-        Ok((session_id, answers)) => answer::response(session_id, answers, &image, context),
+        Ok((session_id, answers)) => answer::response(session_id, answers, &image, context)
+            .with_throttle_time_ms(throttle_time_ms),
         Err(error) => FetchResponse::default().with_error_code(error.code()),
     }
 }

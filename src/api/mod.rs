@@ -5,6 +5,7 @@
 //! Rule: a handler returns a response value; it never writes to a connection. A partition that fails is data.
 //! What `ApiVersions` announces is built from what is served.
 
+pub mod alter_client_quotas;
 pub mod alter_configs;
 mod altered_configs;
 pub mod api_versions;
@@ -15,6 +16,7 @@ pub mod create_partitions;
 pub mod create_topics;
 pub mod delete_groups;
 pub mod delete_topics;
+pub mod describe_client_quotas;
 pub mod describe_cluster;
 pub mod describe_configs;
 pub mod describe_groups;
@@ -34,6 +36,7 @@ pub mod list_groups;
 pub mod list_offsets;
 pub mod metadata;
 mod metadata_change;
+mod mutations;
 pub mod offset_commit;
 pub mod offset_fetch;
 mod outcome;
@@ -43,6 +46,7 @@ mod requests;
 pub mod sync_group;
 #[cfg(test)]
 mod test_node;
+mod throttling;
 
 use std::{ops::RangeInclusive, sync::Arc};
 
@@ -52,6 +56,7 @@ use kafka_protocol::messages::ApiKey;
 pub use outcome::{Answer, CloseReason, Outcome};
 pub use requests::Requests;
 use requests::{Request, decode};
+pub use throttling::{Mute, Throttling};
 
 /// An API that Klamm serves.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -116,6 +121,8 @@ apis! {
     CreatePartitions => create_partitions,
     DeleteGroups => delete_groups,
     IncrementalAlterConfigs => incremental_alter_configs,
+    DescribeClientQuotas => describe_client_quotas,
+    AlterClientQuotas => alter_client_quotas,
     DescribeCluster => describe_cluster,
     ListConfigResources => list_config_resources,
 }

@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::plugin_uses;
 use crate::{
-    config::Config, metadata::MetadataImage, plugin::PluginHost, produce::Produce,
+    api::Throttling, config::Config, metadata::MetadataImage, plugin::PluginHost, produce::Produce,
     replica::ReplicaManager, telemetry::Metrics,
 };
 
@@ -24,6 +24,7 @@ pub(super) struct Publisher {
     pub(super) replicas: Arc<ReplicaManager>,
     pub(super) plugins: Arc<PluginHost>,
     pub(super) produce: Arc<Produce>,
+    pub(super) throttling: Arc<Throttling>,
 }
 
 impl Publisher {
@@ -57,6 +58,7 @@ impl Publisher {
 
     async fn publish(&self, image: Arc<MetadataImage>) {
         self.plugins.set_uses(plugin_uses::of(&self.config, &image));
+        self.throttling.apply(&image);
         self.open_logs(image).await;
         self.produce.forget_removed();
     }

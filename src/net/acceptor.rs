@@ -18,7 +18,10 @@ use tokio_util::sync::CancellationToken;
 use tracing::{debug, error, warn};
 
 use super::{BoundListener, Server, Service, connection::Connection, end::End};
-use crate::{api::Client, telemetry};
+use crate::{
+    api::{Client, Mute},
+    telemetry,
+};
 
 impl<S: Service> Server<S> {
     /// Serves a listener until `stop`, then returns when its connections have ended: requests that run may finish within
@@ -60,6 +63,7 @@ impl<S: Service> Server<S> {
             host: peer.ip(),
             connection_id: self.next_connection_id.fetch_add(1, Ordering::Relaxed),
             listener: Arc::clone(&listener.name),
+            mute: Mute::default(),
         }
     }
 

@@ -47,6 +47,7 @@ const ROOMS: &[Room] = &[
     decides("group", &["wire", "machine", "metadata"]),
     decides("controller", &["wire", "machine", "metadata"]),
     decides("alert", &["wire", "machine"]),
+    decides("quota", &["metadata"]),
     acts("plugin", &["wire"]),
     acts("log", &["wire"]),
     acts("quorum", &["machine", "controller", "metadata", "log"]),

@@ -78,6 +78,8 @@ fn message(api_key: ApiKey) -> Option<&'static Message> {
         ApiKey::DeleteGroups => &requests::DELETE_GROUPS,
         ApiKey::IncrementalAlterConfigs => &requests::INCREMENTAL_ALTER_CONFIGS,
         ApiKey::DescribeCluster => &requests::DESCRIBE_CLUSTER,
+        ApiKey::DescribeClientQuotas => &settings_requests::DESCRIBE_CLIENT_QUOTAS,
+        ApiKey::AlterClientQuotas => &settings_requests::ALTER_CLIENT_QUOTAS,
         ApiKey::ListConfigResources => &settings_requests::LIST_CONFIG_RESOURCES,
         _ => return None,
     };

@@ -89,6 +89,8 @@ guarded! {
     DeleteGroups DeleteGroupsRequest,
     IncrementalAlterConfigs IncrementalAlterConfigsRequest,
     DescribeCluster DescribeClusterRequest,
+    DescribeClientQuotas DescribeClientQuotasRequest,
+    AlterClientQuotas AlterClientQuotasRequest,
     ListConfigResources ListConfigResourcesRequest,
 }
 
