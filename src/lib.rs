@@ -16,6 +16,7 @@ pub mod metadata;
 
 // Deciding: no clock, no socket, no task.
 pub mod alert;
+pub mod client_metrics;
 pub mod controller;
 pub mod group;
 pub mod quota;

@@ -11,6 +11,7 @@ use tokio::sync::watch;
 
 use super::{
     fetch::FetchSessions,
+    telemetry::{ClientDetails, Telemetry},
     throttling::{ClientThrottle, Mute, Throttling},
 };
 use crate::{
@@ -38,6 +39,7 @@ pub struct Rooms {
     pub alerts: AlertIntake,
     pub published: Published,
     pub throttling: Arc<Throttling>,
+    pub telemetry: Arc<Telemetry>,
 }
 
 /// Tells which metadata image every room works with: one that is committed reaches them a little later.
@@ -65,6 +67,7 @@ pub struct Context {
     pub api_version: i16,
     /// `None` while nobody has a quota.
     pub throttle: Option<Arc<ClientThrottle>>,
+    pub details: Arc<ClientDetails>,
     /// `client.id`; empty when there is none.
     pub client_id: Arc<str>,
     pub client_host: IpAddr,
@@ -113,6 +116,7 @@ impl Context {
         Self {
             api_version,
             throttle: None,
+            details: Arc::default(),
             client_id: "client".into(),
             client_host: std::net::Ipv4Addr::LOCALHOST.into(),
             connection_id: 1,
@@ -132,6 +136,7 @@ pub struct Client {
     pub listener: Arc<str>,
     /// Until when no further request is read.
     pub mute: Mute,
+    pub details: Arc<ClientDetails>,
 }
 
 impl Client {
@@ -139,6 +144,7 @@ impl Client {
         Context {
             api_version: header.api_version,
             throttle: None,
+            details: Arc::clone(&self.details),
             client_id: header.client_id().into(),
             client_host: self.host,
             connection_id: self.connection_id,

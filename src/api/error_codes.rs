@@ -3,11 +3,13 @@
 use kafka_protocol::messages::{
     AlterClientQuotasResponse, AlterConfigsResponse, ApiVersionsResponse, CreatePartitionsResponse,
     CreateTopicsResponse, DeleteGroupsResponse, DeleteTopicsResponse, DescribeClientQuotasResponse,
-    DescribeClusterResponse, DescribeConfigsResponse, DescribeGroupsResponse, FetchResponse,
-    FindCoordinatorResponse, HeartbeatResponse, IncrementalAlterConfigsResponse,
+    DescribeClusterResponse, DescribeConfigsResponse, DescribeGroupsResponse,
+    DescribeQuorumResponse, FetchResponse, FindCoordinatorResponse,
+    GetTelemetrySubscriptionsResponse, HeartbeatResponse, IncrementalAlterConfigsResponse,
     InitProducerIdResponse, JoinGroupResponse, LeaveGroupResponse, ListConfigResourcesResponse,
     ListGroupsResponse, ListOffsetsResponse, MetadataResponse, OffsetCommitResponse,
-    OffsetFetchResponse, ProduceResponse, SyncGroupResponse,
+    OffsetFetchResponse, ProduceResponse, PushTelemetryResponse, SyncGroupResponse,
+    UpdateFeaturesResponse,
 };
 
 /// An answer that may tell of errors.
@@ -44,6 +46,8 @@ error_codes! {
     DescribeClusterResponse;
     DescribeConfigsResponse => results;
     DescribeGroupsResponse => groups;
+    DescribeQuorumResponse => topics.partitions;
+    GetTelemetrySubscriptionsResponse;
     HeartbeatResponse;
     IncrementalAlterConfigsResponse => responses;
     InitProducerIdResponse;
@@ -54,6 +58,7 @@ error_codes! {
     MetadataResponse => topics;
     OffsetCommitResponse => topics.partitions;
     ProduceResponse => responses.partition_responses;
+    PushTelemetryResponse;
     SyncGroupResponse;
 }
 
@@ -75,6 +80,14 @@ impl ErrorCodes for LeaveGroupResponse {
     fn error_codes(&self) -> impl Iterator<Item = i16> {
         let members = self.members.iter().map(|it| it.error_code);
         std::iter::once(self.error_code).chain(members)
+    }
+}
+
+/// One code for each feature before version 2, one for all since.
+impl ErrorCodes for UpdateFeaturesResponse {
+    fn error_codes(&self) -> impl Iterator<Item = i16> {
+        let features = self.results.iter().map(|it| it.error_code);
+        std::iter::once(self.error_code).chain(features)
     }
 }
 

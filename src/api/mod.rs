@@ -20,11 +20,13 @@ pub mod describe_client_quotas;
 pub mod describe_cluster;
 pub mod describe_configs;
 pub mod describe_groups;
+pub mod describe_quorum;
 mod distinct;
 pub mod error;
 mod error_codes;
 pub mod fetch;
 pub mod find_coordinator;
+pub mod get_telemetry_subscriptions;
 mod group_text;
 pub mod heartbeat;
 pub mod incremental_alter_configs;
@@ -41,12 +43,15 @@ pub mod offset_commit;
 pub mod offset_fetch;
 mod outcome;
 pub mod produce;
+pub mod push_telemetry;
 mod refusal;
 mod requests;
 pub mod sync_group;
+mod telemetry;
 #[cfg(test)]
 mod test_node;
 mod throttling;
+pub mod update_features;
 
 use std::{ops::RangeInclusive, sync::Arc};
 
@@ -56,6 +61,7 @@ use kafka_protocol::messages::ApiKey;
 pub use outcome::{Answer, CloseReason, Outcome};
 pub use requests::Requests;
 use requests::{Request, decode};
+pub use telemetry::{ClientDetails, Telemetry};
 pub use throttling::{Mute, Throttling};
 
 /// An API that Klamm serves.
@@ -123,7 +129,11 @@ apis! {
     IncrementalAlterConfigs => incremental_alter_configs,
     DescribeClientQuotas => describe_client_quotas,
     AlterClientQuotas => alter_client_quotas,
+    DescribeQuorum => describe_quorum,
+    UpdateFeatures => update_features,
     DescribeCluster => describe_cluster,
+    GetTelemetrySubscriptions => get_telemetry_subscriptions,
+    PushTelemetry => push_telemetry,
     ListConfigResources => list_config_resources,
 }
 

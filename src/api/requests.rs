@@ -219,6 +219,7 @@ mod tests {
         let context = Context {
             api_version: 4,
             throttle: None,
+            details: Arc::default(),
             client_id: "test".into(),
             client_host: [127, 0, 0, 1].into(),
             connection_id: 1,

@@ -82,6 +82,7 @@ pub(super) fn context(api_version: i16) -> Context {
     Context {
         api_version,
         throttle: None,
+        details: Arc::default(),
         client_id: "".into(),
         client_host: [127, 0, 0, 1].into(),
         connection_id: 1,
@@ -105,6 +106,7 @@ pub(super) fn throttled(api_version: i16, quota: &str, value: f64) -> Context {
         connection_id: 1,
         listener: "PLAINTEXT".into(),
         mute: Mute::default(),
+        details: Arc::default(),
     };
     Context { throttle: throttling.of(&client, &"c".into(), 100), ..context(api_version) }
 }

@@ -177,6 +177,7 @@ mod tests {
             connection_id: 1,
             listener: "PLAINTEXT".into(),
             mute: Mute::default(),
+            details: Arc::default(),
         }
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::publish::Publisher;
 use crate::{
-    api::Throttling,
+    api::{Telemetry, Throttling},
     config::Config,
     coordinator::{AlertIntake, AlertRooms, DeadLetterTopics, GroupCoordinator},
     plugin::PluginHost,
@@ -40,6 +40,7 @@ impl Foundation {
         &self,
         produce: &Arc<Produce>,
         throttling: &Arc<Throttling>,
+        telemetry: &Arc<Telemetry>,
     ) -> Publisher {
         Publisher {
             config: self.config.clone(),
@@ -47,6 +48,7 @@ impl Foundation {
             plugins: self.plugins.clone(),
             produce: produce.clone(),
             throttling: throttling.clone(),
+            telemetry: telemetry.clone(),
         }
     }
 

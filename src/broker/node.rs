@@ -12,7 +12,7 @@ use super::{
     publish::{self, Publisher},
 };
 use crate::{
-    api::{Published, Rooms, Throttling},
+    api::{Published, Rooms, Telemetry, Throttling},
     config::Config,
     controller::{self, Registration},
     coordinator::{AlertCoordinator, AlertIntake},
@@ -77,8 +77,9 @@ impl Node {
         let (intake, matches) = AlertIntake::new();
         let produce = base.produce(intake.clone());
         let throttling = Arc::new(Throttling::new(&base.config.quota, &base.metrics));
-        let publisher = base.publisher(&produce, &throttling);
-        let (publish, published) = start_publishing(&base.quorum, publisher, &stop_rooms);
+        let telemetry = Telemetry::new(base.config.telemetry.max_bytes, &base.metrics);
+        let to_rooms = base.publisher(&produce, &throttling, &telemetry);
+        let (publish, published) = start_publishing(&base.quorum, to_rooms, &stop_rooms);
         let is_open = published.reached(base.quorum.image().version, LOGS_OPEN_WITHIN).await;
         anyhow::ensure!(is_open, "opening the logs has ended before its end");
         produce.resume();
@@ -105,6 +106,7 @@ impl Node {
             alerts: intake,
             published,
             throttling,
+            telemetry,
         });
         let mut node =
             Self { rooms, alerts, addresses, shown, stop_edge, edge, stop_rooms, background };

@@ -42,6 +42,7 @@ pub struct Config {
     pub plugin: PluginConfig,
     pub alert: AlertConfig,
     pub quota: QuotaConfig,
+    pub telemetry: TelemetryConfig,
     /// Broker-wide values of topic configs, by the topic config's name (`retention.ms`), as set in the file.
     pub topic_defaults: BTreeMap<String, String>,
     /// `[klamm.topics."PATTERN"]`: topic configs below a topic's own.
@@ -152,6 +153,12 @@ pub struct PluginConfig {
     pub rescan_interval_ms: u64,
 }
 
+#[derive(Clone, Debug)]
+pub struct TelemetryConfig {
+    /// `telemetry.max.bytes`
+    pub max_bytes: usize,
+}
+
 /// Windows that what clients use is counted in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QuotaWindow {
@@ -259,6 +266,7 @@ impl Default for Config {
                 rescan_interval_ms: 1_000,
             },
             alert: AlertConfig::default(),
+            telemetry: TelemetryConfig { max_bytes: 1024 * 1024 },
             quota: QuotaConfig {
                 window: QuotaWindow { num: 11, size_seconds: 1 },
                 controller_window: QuotaWindow { num: 11, size_seconds: 1 },

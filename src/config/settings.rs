@@ -76,6 +76,8 @@ const LONGEST_MS: u64 = i64::MAX as u64;
 const HOUR_MS: u64 = 3_600_000;
 /// Each is remembered for each client with a quota.
 const QUOTA_WINDOWS_MAX: u32 = 1_000;
+/// What is made of a push takes some 25 times as much for a moment.
+const TELEMETRY_BYTES_MAX: usize = 64 * 1024 * 1024;
 const HOUR_SECONDS: u32 = 3_600;
 /// The instances of each thread reserve 68 GiB of addresses, of 128 TiB.
 const PLUGIN_THREADS_MAX: usize = 256;
@@ -229,6 +231,11 @@ pub const SETTINGS: &[Setting] = &[
         "klamm.assignor.rebalance.interval.ms",
         group.assignor_rebalance_interval_ms in 0..=INT_MAX as u64,
         "A reloaded or changed assignor rebalances a group at most this often."
+    ),
+    setting!(
+        "telemetry.max.bytes",
+        telemetry.max_bytes in 1..=TELEMETRY_BYTES_MAX,
+        "Largest push of a client's metrics, as it is sent and as it expands."
     ),
     setting!(
         "quota.window.num",

@@ -14,7 +14,6 @@ mod file;
 mod file_name;
 mod health;
 mod index_file;
-mod kafka_uuid;
 mod leader_epochs;
 mod left_overs;
 #[expect(clippy::module_inception, reason = "the room is named after its main noun")]

@@ -19,7 +19,7 @@ use tracing::{debug, error, warn};
 
 use super::{BoundListener, Server, Service, connection::Connection, end::End};
 use crate::{
-    api::{Client, Mute},
+    api::{Client, ClientDetails, Mute},
     telemetry,
 };
 
@@ -64,6 +64,7 @@ impl<S: Service> Server<S> {
             connection_id: self.next_connection_id.fetch_add(1, Ordering::Relaxed),
             listener: Arc::clone(&listener.name),
             mute: Mute::default(),
+            details: Arc::new(ClientDetails::new(peer.port())),
         }
     }
 

@@ -80,6 +80,10 @@ fn message(api_key: ApiKey) -> Option<&'static Message> {
         ApiKey::DescribeCluster => &requests::DESCRIBE_CLUSTER,
         ApiKey::DescribeClientQuotas => &settings_requests::DESCRIBE_CLIENT_QUOTAS,
         ApiKey::AlterClientQuotas => &settings_requests::ALTER_CLIENT_QUOTAS,
+        ApiKey::GetTelemetrySubscriptions => &settings_requests::GET_TELEMETRY_SUBSCRIPTIONS,
+        ApiKey::PushTelemetry => &settings_requests::PUSH_TELEMETRY,
+        ApiKey::DescribeQuorum => &settings_requests::DESCRIBE_QUORUM,
+        ApiKey::UpdateFeatures => &settings_requests::UPDATE_FEATURES,
         ApiKey::ListConfigResources => &settings_requests::LIST_CONFIG_RESOURCES,
         _ => return None,
     };

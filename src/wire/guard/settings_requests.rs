@@ -1,7 +1,9 @@
 //! The bodies of requests about what a node is told and tells of itself: configs, quotas, telemetry, quorum, features; names are
 //! those of Kafka's own schemas.
 
-use super::schema::{Field, Kind, Message, Struct, array, boolean, int8, int64, string};
+use super::schema::{
+    Field, Kind, Message, Struct, array, boolean, bytes, int8, int16, int32, int64, string, uuid,
+};
 
 pub(super) static LIST_CONFIG_RESOURCES: Message = Message {
     flexible_since: 0,
@@ -44,3 +46,56 @@ static QUOTA_OP: Struct =
 const fn float64(name: &'static str) -> Field {
     int64(name)
 }
+
+pub(super) static GET_TELEMETRY_SUBSCRIPTIONS: Message = Message {
+    flexible_since: 0,
+    body: Struct { fields: &[uuid("client_instance_id")], tags: &[] },
+};
+
+pub(super) static PUSH_TELEMETRY: Message = Message {
+    flexible_since: 0,
+    body: Struct {
+        fields: &[
+            uuid("client_instance_id"),
+            int32("subscription_id"),
+            boolean("terminating"),
+            int8("compression_type"),
+            bytes("metrics"),
+        ],
+        tags: &[],
+    },
+};
+
+pub(super) static DESCRIBE_QUORUM: Message = Message {
+    flexible_since: 0,
+    body: Struct { fields: &[array("topics", &Kind::Struct(&QUORUM_TOPIC))], tags: &[] },
+};
+
+static QUORUM_TOPIC: Struct = Struct {
+    fields: &[string("topic_name"), array("partitions", &Kind::Struct(&QUORUM_PARTITION))],
+    tags: &[],
+};
+
+static QUORUM_PARTITION: Struct = Struct { fields: &[int32("partition_index")], tags: &[] };
+
+pub(super) static UPDATE_FEATURES: Message = Message {
+    flexible_since: 0,
+    body: Struct {
+        fields: &[
+            int32("timeout_ms"),
+            array("feature_updates", &Kind::Struct(&FEATURE_UPDATE)),
+            boolean("validate_only").since(1),
+        ],
+        tags: &[],
+    },
+};
+
+static FEATURE_UPDATE: Struct = Struct {
+    fields: &[
+        string("feature"),
+        int16("max_version_level"),
+        boolean("allow_downgrade").until(0),
+        int8("upgrade_type").since(1),
+    ],
+    tags: &[],
+};

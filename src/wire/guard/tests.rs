@@ -91,6 +91,10 @@ guarded! {
     DescribeCluster DescribeClusterRequest,
     DescribeClientQuotas DescribeClientQuotasRequest,
     AlterClientQuotas AlterClientQuotasRequest,
+    GetTelemetrySubscriptions GetTelemetrySubscriptionsRequest,
+    PushTelemetry PushTelemetryRequest,
+    DescribeQuorum DescribeQuorumRequest,
+    UpdateFeatures UpdateFeaturesRequest,
     ListConfigResources ListConfigResourcesRequest,
 }
 
