@@ -24,6 +24,10 @@ clients:
 guests:
     cargo xtask guests check
 
+# Klamm beside Apache Kafka, twelve cells; on an idle machine.
+bench:
+    cargo xtask bench kafka --write-docs
+
 # All of it, as CI does.
 ci:
     .ci/run

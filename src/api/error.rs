@@ -35,7 +35,7 @@ impl From<ReplicaError> for ErrorCode {
         match error {
             ReplicaError::UnknownTopicOrPartition => Self::UnknownTopicOrPartition,
             ReplicaError::UnknownTopicId => Self::UnknownTopicId,
-            ReplicaError::Offline => Self::KafkaStorageError,
+            ReplicaError::Offline | ReplicaError::NotPersisted => Self::KafkaStorageError,
             ReplicaError::NotLeader => Self::NotLeaderOrFollower,
             ReplicaError::FencedLeaderEpoch => Self::FencedLeaderEpoch,
             ReplicaError::UnknownLeaderEpoch => Self::UnknownLeaderEpoch,
@@ -69,6 +69,10 @@ impl From<&ControllerError> for ErrorCode {
             ControllerError::InvalidReplicationFactor(_) => Self::InvalidReplicationFactor,
             ControllerError::InvalidReplicaAssignment(_) => Self::InvalidReplicaAssignment,
             ControllerError::InvalidConfig(_) => Self::InvalidConfig,
+            ControllerError::NoReassignmentInProgress => Self::NoReassignmentInProgress,
+            ControllerError::ElectionNotNeeded => Self::ElectionNotNeeded,
+            ControllerError::PreferredLeaderNotAvailable => Self::PreferredLeaderNotAvailable,
+            ControllerError::EligibleLeadersNotAvailable => Self::EligibleLeadersNotAvailable,
             ControllerError::TooLarge => Self::PolicyViolation,
             ControllerError::ProducerIdsExhausted => Self::UnknownServerError,
         }
@@ -130,6 +134,7 @@ impl From<GroupError> for ErrorCode {
             GroupError::GroupMaxSizeReached => Self::GroupMaxSizeReached,
             GroupError::GroupIdNotFound => Self::GroupIdNotFound,
             GroupError::NonEmptyGroup => Self::NonEmptyGroup,
+            GroupError::SubscribedToTopic => Self::GroupSubscribedToTopic,
             GroupError::OffsetMetadataTooLarge => Self::OffsetMetadataTooLarge,
             // Not MESSAGE_TOO_LARGE: no client expects that of a coordinator.
             GroupError::RecordTooLarge => Self::UnknownServerError,

@@ -1,15 +1,17 @@
 //! The error codes in an answer, for the metrics: of the whole, and of each of its parts.
 
 use kafka_protocol::messages::{
-    AlterClientQuotasResponse, AlterConfigsResponse, ApiVersionsResponse, CreatePartitionsResponse,
-    CreateTopicsResponse, DeleteGroupsResponse, DeleteTopicsResponse, DescribeClientQuotasResponse,
+    AlterClientQuotasResponse, AlterConfigsResponse, AlterPartitionReassignmentsResponse,
+    ApiVersionsResponse, CreatePartitionsResponse, CreateTopicsResponse, DeleteGroupsResponse,
+    DeleteRecordsResponse, DeleteTopicsResponse, DescribeClientQuotasResponse,
     DescribeClusterResponse, DescribeConfigsResponse, DescribeGroupsResponse,
-    DescribeQuorumResponse, FetchResponse, FindCoordinatorResponse,
+    DescribeLogDirsResponse, DescribeProducersResponse, DescribeQuorumResponse,
+    DescribeTopicPartitionsResponse, ElectLeadersResponse, FetchResponse, FindCoordinatorResponse,
     GetTelemetrySubscriptionsResponse, HeartbeatResponse, IncrementalAlterConfigsResponse,
     InitProducerIdResponse, JoinGroupResponse, LeaveGroupResponse, ListConfigResourcesResponse,
-    ListGroupsResponse, ListOffsetsResponse, MetadataResponse, OffsetCommitResponse,
-    OffsetFetchResponse, ProduceResponse, PushTelemetryResponse, SyncGroupResponse,
-    UpdateFeaturesResponse,
+    ListGroupsResponse, ListOffsetsResponse, ListPartitionReassignmentsResponse, MetadataResponse,
+    OffsetCommitResponse, OffsetDeleteResponse, OffsetFetchResponse, OffsetForLeaderEpochResponse,
+    ProduceResponse, PushTelemetryResponse, SyncGroupResponse, UpdateFeaturesResponse,
 };
 
 /// An answer that may tell of errors.
@@ -34,6 +36,17 @@ macro_rules! error_codes {
     };
 }
 
+/// Those with a code of their own beside those of their parts.
+macro_rules! whole_and_parts {
+    ($($response:ident => $part:ident $(. $inner:ident)?;)*) => {$(
+        impl ErrorCodes for $response {
+            fn error_codes(&self) -> impl Iterator<Item = i16> {
+                std::iter::once(self.error_code).chain(error_codes!(@of self, $part $(, $inner)?))
+            }
+        }
+    )*};
+}
+
 error_codes! {
     AlterClientQuotasResponse => entries;
     AlterConfigsResponse => responses;
@@ -41,6 +54,7 @@ error_codes! {
     CreatePartitionsResponse => results;
     CreateTopicsResponse => topics;
     DeleteGroupsResponse => results;
+    DeleteRecordsResponse => topics.partitions;
     DeleteTopicsResponse => responses;
     DescribeClientQuotasResponse;
     DescribeClusterResponse;
@@ -48,6 +62,8 @@ error_codes! {
     DescribeGroupsResponse => groups;
     DescribeQuorumResponse => topics.partitions;
     GetTelemetrySubscriptionsResponse;
+    DescribeProducersResponse => topics.partitions;
+    DescribeTopicPartitionsResponse => topics;
     HeartbeatResponse;
     IncrementalAlterConfigsResponse => responses;
     InitProducerIdResponse;
@@ -55,32 +71,23 @@ error_codes! {
     ListConfigResourcesResponse;
     ListGroupsResponse;
     ListOffsetsResponse => topics.partitions;
+    ListPartitionReassignmentsResponse;
     MetadataResponse => topics;
     OffsetCommitResponse => topics.partitions;
+    OffsetForLeaderEpochResponse => topics.partitions;
     ProduceResponse => responses.partition_responses;
     PushTelemetryResponse;
     SyncGroupResponse;
 }
 
-impl ErrorCodes for FetchResponse {
-    fn error_codes(&self) -> impl Iterator<Item = i16> {
-        let partitions = self.responses.iter().flat_map(|it| &it.partitions);
-        std::iter::once(self.error_code).chain(partitions.map(|it| it.error_code))
-    }
-}
-
-impl ErrorCodes for FindCoordinatorResponse {
-    fn error_codes(&self) -> impl Iterator<Item = i16> {
-        let coordinators = self.coordinators.iter().map(|it| it.error_code);
-        std::iter::once(self.error_code).chain(coordinators)
-    }
-}
-
-impl ErrorCodes for LeaveGroupResponse {
-    fn error_codes(&self) -> impl Iterator<Item = i16> {
-        let members = self.members.iter().map(|it| it.error_code);
-        std::iter::once(self.error_code).chain(members)
-    }
+whole_and_parts! {
+    AlterPartitionReassignmentsResponse => responses.partitions;
+    DescribeLogDirsResponse => results;
+    ElectLeadersResponse => replica_election_results.partition_result;
+    FetchResponse => responses.partitions;
+    FindCoordinatorResponse => coordinators;
+    LeaveGroupResponse => members;
+    OffsetDeleteResponse => topics.partitions;
 }
 
 /// One code for each feature before version 2, one for all since.

@@ -31,10 +31,13 @@ use kafka_protocol::{
 use uuid::Uuid;
 
 use self::auto_creation::{Failures, create_missing};
-use super::{Context, Rooms, authorized_operations, metadata_change::MetadataChange};
+use super::{
+    Context, Rooms, authorized_operations, internal_topic::is_internal,
+    metadata_change::MetadataChange, reachable::is_reachable,
+};
 use crate::{
-    base::{BrokerId, ErrorCode, TopicId, TopicName},
-    controller::{ALERTS_TOPIC, OFFSETS_TOPIC, validate_topic_name},
+    base::{BrokerId, ErrorCode, TopicId, TopicName, TopicPartition},
+    controller::validate_topic_name,
     metadata::{BrokerImage, MetadataImage, PartitionImage, TopicImage},
 };
 
@@ -50,7 +53,12 @@ pub async fn handle(
     request: MetadataRequest,
 ) -> MetadataResponse {
     let change = MetadataChange::new(rooms, false, CREATION_TIMEOUT_MS);
-    answer(&change, context, &request).await
+    let mut response = answer(&change, context, &request).await;
+    if rooms.replicas.may_have_offline() {
+        let is_offline = |partition: &TopicPartition| rooms.replicas.is_offline(partition);
+        tell_offline(&mut response, change.config.node.id, context.api_version, is_offline);
+    }
+    response
 }
 
 /// A topic that is asked for.
@@ -243,14 +251,30 @@ impl Answering<'_> {
 
     /// Whether the caller can be told an address of the broker.
     fn is_reachable(&self, id: BrokerId) -> bool {
-        let broker = self.image.brokers.get(&id);
-        broker.is_some_and(|it| !it.fenced && it.listener(&self.context.listener).is_some())
+        is_reachable(self.image, &self.context.listener, id)
     }
 }
 
-/// Topics that clients leave out of patterns.
-fn is_internal(name: &TopicName) -> bool {
-    [OFFSETS_TOPIC, ALERTS_TOPIC, "__transaction_state"].contains(&name.as_str())
+/// A partition in a log directory that failed has no leader, and its replica here is offline (KIP-112).
+fn tell_offline(
+    response: &mut MetadataResponse,
+    node: BrokerId,
+    version: i16,
+    is_offline: impl Fn(&TopicPartition) -> bool,
+) {
+    for topic in &mut response.topics {
+        let Some(name) = topic.name.as_ref().map(|it| TopicName::from(&*it.0)) else { continue };
+        for partition in &mut topic.partitions {
+            let key = TopicPartition { topic: name.clone(), partition: partition.partition_index };
+            if is_offline(&key) {
+                partition.error_code = ErrorCode::LeaderNotAvailable.code();
+                partition.leader_id = (-1).into();
+                if version >= 5 {
+                    partition.offline_replicas = vec![node.0.into()];
+                }
+            }
+        }
+    }
 }
 
 #[cfg(test)]

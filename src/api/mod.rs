@@ -7,6 +7,7 @@
 
 pub mod alter_client_quotas;
 pub mod alter_configs;
+pub mod alter_partition_reassignments;
 mod altered_configs;
 pub mod api_versions;
 mod authorized_operations;
@@ -15,13 +16,18 @@ mod context;
 pub mod create_partitions;
 pub mod create_topics;
 pub mod delete_groups;
+pub mod delete_records;
 pub mod delete_topics;
 pub mod describe_client_quotas;
 pub mod describe_cluster;
 pub mod describe_configs;
 pub mod describe_groups;
+pub mod describe_log_dirs;
+pub mod describe_producers;
 pub mod describe_quorum;
+pub mod describe_topic_partitions;
 mod distinct;
+pub mod elect_leaders;
 pub mod error;
 mod error_codes;
 pub mod fetch;
@@ -31,19 +37,24 @@ mod group_text;
 pub mod heartbeat;
 pub mod incremental_alter_configs;
 pub mod init_producer_id;
+mod internal_topic;
 pub mod join_group;
 pub mod leave_group;
 pub mod list_config_resources;
 pub mod list_groups;
 pub mod list_offsets;
+pub mod list_partition_reassignments;
 pub mod metadata;
 mod metadata_change;
 mod mutations;
 pub mod offset_commit;
+pub mod offset_delete;
 pub mod offset_fetch;
+pub mod offset_for_leader_epoch;
 mod outcome;
 pub mod produce;
 pub mod push_telemetry;
+mod reachable;
 mod refusal;
 mod requests;
 pub mod sync_group;
@@ -121,11 +132,15 @@ apis! {
     ApiVersions => api_versions,
     CreateTopics => create_topics,
     DeleteTopics => delete_topics,
+    DeleteRecords => delete_records,
     InitProducerId => init_producer_id,
+    OffsetForLeaderEpoch => offset_for_leader_epoch,
     DescribeConfigs => describe_configs,
     AlterConfigs => alter_configs,
+    DescribeLogDirs => describe_log_dirs,
     CreatePartitions => create_partitions,
     DeleteGroups => delete_groups,
+    ElectLeaders => elect_leaders,
     IncrementalAlterConfigs => incremental_alter_configs,
     DescribeClientQuotas => describe_client_quotas,
     AlterClientQuotas => alter_client_quotas,
@@ -134,7 +149,12 @@ apis! {
     DescribeCluster => describe_cluster,
     GetTelemetrySubscriptions => get_telemetry_subscriptions,
     PushTelemetry => push_telemetry,
+    AlterPartitionReassignments => alter_partition_reassignments,
+    ListPartitionReassignments => list_partition_reassignments,
+    OffsetDelete => offset_delete,
+    DescribeProducers => describe_producers,
     ListConfigResources => list_config_resources,
+    DescribeTopicPartitions => describe_topic_partitions,
 }
 
 /// The table's line for a request; `None` where its key or version is not served.

@@ -96,6 +96,13 @@ fn acks(acks: i16) -> Result<Acks, ErrorCode> {
     }
 }
 
+/// A topic as the request names it.
+#[derive(Clone)]
+struct Named {
+    name: TopicName,
+    id: Option<TopicId>,
+}
+
 /// What all partitions of a request share.
 struct Asked<'a> {
     rooms: Arc<Rooms>,
@@ -106,9 +113,9 @@ struct Asked<'a> {
 
 impl Asked<'_> {
     fn topic(&self, topic: TopicProduceData) -> BoxFuture<'static, TopicProduceResponse> {
-        let name = self.topic_name(&topic);
+        let named = self.named(&topic);
         let partitions: Vec<_> =
-            topic.partition_data.into_iter().map(|it| self.partition(&name, it)).collect();
+            topic.partition_data.into_iter().map(|it| self.partition(&named, it)).collect();
         let response = TopicProduceResponse::default();
         let response = if self.context.api_version >= 13 {
             response.with_topic_id(topic.topic_id)
@@ -118,18 +125,18 @@ impl Asked<'_> {
         async move { response.with_partition_responses(join_all(partitions).await) }.boxed()
     }
 
-    fn topic_name(&self, topic: &TopicProduceData) -> Result<TopicName, ErrorCode> {
+    fn named(&self, topic: &TopicProduceData) -> Result<Named, ErrorCode> {
         if self.context.api_version < 13 {
-            return Ok(TopicName::from(topic.name.as_str()));
+            return Ok(Named { name: TopicName::from(topic.name.as_str()), id: None });
         }
         let image = self.rooms.quorum.image();
-        let found = image.topic_by_id(TopicId(topic.topic_id));
-        found.map(|it| it.name.clone()).ok_or(ErrorCode::UnknownTopicId)
+        let found = image.topic_by_id(TopicId(topic.topic_id)).ok_or(ErrorCode::UnknownTopicId)?;
+        Ok(Named { name: found.name.clone(), id: Some(found.id) })
     }
 
     fn partition(
         &self,
-        topic: &Result<TopicName, ErrorCode>,
+        topic: &Result<Named, ErrorCode>,
         data: PartitionProduceData,
     ) -> BoxFuture<'static, PartitionProduceResponse> {
         let (index, version) = (data.index, self.context.api_version);
@@ -143,10 +150,11 @@ impl Asked<'_> {
 
     fn submission(
         &self,
-        topic: &Result<TopicName, ErrorCode>,
+        topic: &Result<Named, ErrorCode>,
         data: PartitionProduceData,
     ) -> Result<Submission, ErrorCode> {
-        let topic_partition = TopicPartition { topic: topic.clone()?, partition: data.index };
+        let Named { name, id: topic_id } = topic.clone()?;
+        let topic_partition = TopicPartition { topic: name, partition: data.index };
         let acks = self.acks.map_err(|code| self.unless_unknown(&topic_partition, code))?;
         let records = data.records.ok_or(ErrorCode::InvalidRecord)?;
         if self.context.api_version < ZSTD_SINCE && is_zstd(&records) {
@@ -154,6 +162,7 @@ impl Asked<'_> {
         }
         Ok(Submission {
             topic_partition,
+            topic_id,
             records,
             acks,
             timeout: Duration::from_millis(u64::try_from(self.timeout_ms).unwrap_or(0)),

@@ -8,11 +8,14 @@ use tokio::sync::watch;
 
 use super::{Client, Context, Mute, Published, Throttling, metadata_change::MetadataChange};
 use crate::{
-    base::BrokerId,
+    base::{BrokerId, LeaderEpoch, TopicId},
     config::{Config, Listener},
     controller::{Registration, register_broker},
     coordinator::{AlertIntake, Notice},
-    metadata::{MetadataImage, MetadataRecord, QuotaEntityType, QuotaValue},
+    metadata::{
+        BrokerImage, MetadataImage, MetadataRecord, PartitionImage, QuotaEntityType, QuotaValue,
+        TopicImage,
+    },
     quorum::Quorum,
     telemetry::Metrics,
 };
@@ -119,4 +122,27 @@ pub(super) fn encodes<R: Encodable + Decodable + PartialEq + Debug>(response: &R
     let mut bytes = bytes.freeze();
     R::decode(&mut bytes, version).unwrap_or_else(|it| panic!("version {version}: {it}"));
     assert!(bytes.is_empty(), "version {version} leaves {} bytes", bytes.len());
+}
+
+/// An image of one broker, which leads every partition of one topic.
+pub(super) fn one_topic(name: &str, partitions: usize) -> MetadataImage {
+    let mut image = MetadataImage::default();
+    let listener = Listener { name: "PLAINTEXT".into(), host: "h".into(), port: 9092 };
+    let broker = BrokerImage { epoch: 1, listeners: vec![listener], rack: None, fenced: false };
+    image.brokers.insert(BrokerId(1), broker);
+    add_topic(&mut image, name, partitions);
+    image
+}
+
+pub(super) fn add_topic(image: &mut MetadataImage, name: &str, partitions: usize) {
+    let partition = PartitionImage {
+        leader: Some(BrokerId(1)),
+        leader_epoch: LeaderEpoch(4),
+        partition_epoch: 0,
+        replicas: vec![BrokerId(1)],
+        isr: vec![BrokerId(1)],
+    };
+    let id = TopicId(uuid::Uuid::from_u128(7));
+    let partitions = vec![partition; partitions];
+    image.topics.insert(name.into(), Arc::new(TopicImage { id, name: name.into(), partitions }));
 }

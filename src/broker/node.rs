@@ -12,7 +12,7 @@ use super::{
     publish::{self, Publisher},
 };
 use crate::{
-    api::{Published, Rooms, Telemetry, Throttling},
+    api::{Published, Rooms, Telemetry, Throttling, fetch::FetchSessions},
     config::Config,
     controller::{self, Registration},
     coordinator::{AlertCoordinator, AlertIntake},
@@ -88,11 +88,11 @@ impl Node {
         let alerts = base.alert_rooms(&groups);
         let deliveries = DeliveryRooms::from(&alerts);
         let alerts = AlertCoordinator::start(alerts, matches);
-        let every = Duration::from_millis(base.config.log.retention_check_interval_ms);
-        let retain = publish::retain(base.replicas.clone(), every, stop_rooms.clone());
         let deliver = delivery::run(deliveries, stop_rooms.clone());
-        let background = vec![publish, tokio::spawn(retain), tokio::spawn(deliver)];
+        let mut background = vec![publish, tokio::spawn(deliver)];
+        background.extend(start_chores(&base, &stop_rooms));
         let Foundation { config, metrics, replicas, quorum, plugins } = base;
+        let sessions = FetchSessions::new(config.node.max_incremental_fetch_session_cache_slots);
         let rooms = Arc::new(Rooms {
             config,
             metrics,
@@ -100,7 +100,7 @@ impl Node {
             quorum,
             replicas,
             plugins,
-            fetch_sessions: Arc::default(),
+            fetch_sessions: Arc::new(sessions),
             produce,
             groups,
             alerts: intake,
@@ -130,11 +130,11 @@ impl Node {
     }
 
     /// Waits for what ends a node, and tells of it. As in Kafka a failed write of the metadata log does: what the cluster is
-    /// cannot be changed any more, and a start reads it anew. So does the last log directory's going offline.
+    /// cannot be changed any more, and a start reads it anew. So does any other failure of the directory that it lies in.
     pub(super) async fn failed(&self) -> anyhow::Error {
         let failure = tokio::select! {
             error = self.rooms.quorum.died() => anyhow::Error::new(error).context("the metadata log has failed"),
-            () = self.rooms.replicas.all_offline() => anyhow::anyhow!("every log directory is offline"),
+            () = self.rooms.replicas.first_dir_offline() => anyhow::anyhow!("the log directory of the metadata log is offline"),
         };
         self.shown.send_replace(None);
         tracing::error!("this node cannot go on and stops: {failure:#}");
@@ -188,6 +188,20 @@ fn start_publishing(
     let (reached, versions) = watch::channel(0);
     let publish = to_rooms.run(quorum.watch(), reached, stop.clone());
     (tokio::spawn(publish), Published::new(versions))
+}
+
+/// What is done for all logs now and then.
+fn start_chores(base: &Foundation, stop: &CancellationToken) -> [JoinHandle<()>; 3] {
+    let log = &base.config.log;
+    let chores: [(&'static str, u64, fn(&ReplicaManager)); 3] = [
+        ("applying retention", log.retention_check_interval_ms, ReplicaManager::retain),
+        ("flushing logs", log.flush_scheduler_interval_ms, ReplicaManager::flush_due),
+        ("checkpointing logs", log.flush_offset_checkpoint_interval_ms, ReplicaManager::checkpoint),
+    ];
+    chores.map(|(name, every_ms, chore)| {
+        let every = Duration::from_millis(every_ms);
+        tokio::spawn(publish::now_and_then(name, base.replicas.clone(), every, chore, stop.clone()))
+    })
 }
 
 async fn register(config: &Config, quorum: &Quorum, bound: &[BoundListener]) -> anyhow::Result<()> {

@@ -79,16 +79,18 @@ impl Publisher {
     }
 }
 
-/// Applies retention to every log now and then, until `stop`.
-pub(super) async fn retain(
+/// Does a chore for every log now and then, until `stop`.
+pub(super) async fn now_and_then(
+    name: &'static str,
     replicas: Arc<ReplicaManager>,
     every: Duration,
+    chore: fn(&ReplicaManager),
     stop: CancellationToken,
 ) {
     while tokio::time::timeout(every, stop.cancelled()).await.is_err() {
         let replicas = replicas.clone();
-        if tokio::task::spawn_blocking(move || replicas.retain()).await.is_err() {
-            tracing::error!("applying retention has panicked");
+        if tokio::task::spawn_blocking(move || chore(&replicas)).await.is_err() {
+            tracing::error!(chore = name, "a chore for all logs has panicked");
         }
     }
 }

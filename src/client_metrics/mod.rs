@@ -4,6 +4,7 @@
 
 mod instances;
 mod otlp;
+mod protobuf;
 mod series;
 
 use std::sync::Arc;
@@ -119,9 +120,12 @@ impl ClientMetrics {
                 CompressionError::TooLarge(_) => PushError::TooLarge,
                 CompressionError::Corrupt { .. } => PushError::Unreadable,
             })?;
-        let points = otlp::points(&plain).ok_or(PushError::Unreadable)?;
-        self.series.lock().take(client, points, now_ms);
-        Ok(())
+        // Read once before anything of it is kept.
+        otlp::each_point(&plain, &mut drop).ok_or(PushError::Unreadable)?;
+        let mut series = self.series.lock();
+        series.make_room(now_ms);
+        let mut take = |point| series.take(client, point, now_ms);
+        otlp::each_point(&plain, &mut take).ok_or(PushError::Unreadable)
     }
 }
 

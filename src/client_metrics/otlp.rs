@@ -1,8 +1,10 @@
-//! The few messages of OpenTelemetry's metrics protocol that Kafka's clients send, flattened into numbers with names.
+//! What of OpenTelemetry's metrics protocol Kafka's clients send, gauges and sums, flattened into numbers with names. Numbers of
+//! fields are those of its `metrics.proto`.
 
-use prost::{Message, Oneof};
-
-use super::series::TEXT_BYTES_MAX;
+use super::{
+    protobuf::{Value, each, each_field},
+    series::TEXT_BYTES_MAX,
+};
 
 /// A number of a client's.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,136 +17,95 @@ pub(super) struct Point {
     pub(super) is_delta: bool,
 }
 
-/// Everything numeric in a payload, one by one; `None` for bytes that are no such message.
-pub(super) fn points(payload: &[u8]) -> Option<impl Iterator<Item = Point> + use<>> {
-    let data = MetricsData::decode(payload).ok()?;
-    let metrics = data.resource_metrics.into_iter().flat_map(|it| it.scope_metrics);
-    Some(metrics.flat_map(|it| it.metrics).flat_map(of_metric))
-}
-
-fn of_metric(metric: Metric) -> impl Iterator<Item = Point> {
-    let (mut points, is_delta) = match metric.data {
-        Some(Data::Gauge(it)) => (it.data_points, false),
-        Some(Data::Sum(it)) => (it.data_points, it.aggregation_temporality == DELTA),
-        None => (Vec::new(), false),
-    };
-    if metric.name.len() > TEXT_BYTES_MAX {
-        // Not kept in any case: one tells of it, and a long name is not copied for each number.
-        points.truncate(1);
-    }
-    let of_point = move |it: NumberDataPoint| {
-        let value = match it.value? {
-            Number::Double(it) => it,
-            Number::Int(it) => it as f64,
-        };
-        let attributes = it.attributes.into_iter().map(KeyValue::show).collect::<Vec<_>>();
-        Some(Point { name: metric.name.clone(), attributes: attributes.join(","), value, is_delta })
-    };
-    points.into_iter().filter_map(of_point)
-}
-
 /// `AGGREGATION_TEMPORALITY_DELTA`
-const DELTA: i32 = 1;
+const DELTA: u64 = 1;
 
-#[derive(Clone, PartialEq, Message)]
-pub(super) struct MetricsData {
-    #[prost(message, repeated, tag = "1")]
-    pub(super) resource_metrics: Vec<ResourceMetrics>,
+/// Calls with everything numeric in a `MetricsData`; `None` for bytes that are no such message, of which a part may have been told.
+pub(super) fn each_point(payload: &[u8], act: &mut impl FnMut(Point)) -> Option<()> {
+    each(payload, 1, |resource_metrics| {
+        each(resource_metrics, 2, |scope_metrics| {
+            each(scope_metrics, 2, |metric| points_of(metric, act))
+        })
+    })
 }
 
-#[derive(Clone, PartialEq, Message)]
-pub(super) struct ResourceMetrics {
-    #[prost(message, repeated, tag = "2")]
-    pub(super) scope_metrics: Vec<ScopeMetrics>,
+fn points_of(metric: &[u8], act: &mut impl FnMut(Point)) -> Option<()> {
+    let mut name = "";
+    each(metric, 1, |it| {
+        name = std::str::from_utf8(it).ok()?;
+        Some(())
+    })?;
+    // It is not kept in any case: one tells of it, and a long name is not copied for each number.
+    let mut left = if name.len() > TEXT_BYTES_MAX { 1 } else { usize::MAX };
+    let mut tell = |point: &[u8], is_delta| {
+        let (attributes, value) = number(point)?;
+        if let Some(value) = value
+            && left > 0
+        {
+            left -= 1;
+            act(Point { name: name.to_owned(), attributes, value, is_delta });
+        }
+        Some(())
+    };
+    each(metric, 5, |gauge| each(gauge, 1, |it| tell(it, false)))?;
+    each(metric, 7, |sum| {
+        let mut temporality = 0;
+        each_field(sum, |tag, value| {
+            if let (2, Value::Varint(it)) = (tag, value) {
+                temporality = it;
+            }
+            Some(())
+        })?;
+        each(sum, 1, |it| tell(it, temporality == DELTA))
+    })
 }
 
-#[derive(Clone, PartialEq, Message)]
-pub(super) struct ScopeMetrics {
-    #[prost(message, repeated, tag = "2")]
-    pub(super) metrics: Vec<Metric>,
+/// The attributes of a `NumberDataPoint` and its number, if it has one.
+fn number(point: &[u8]) -> Option<(String, Option<f64>)> {
+    let (mut attributes, mut number) = (String::new(), None);
+    each_field(point, |tag, value| {
+        match (tag, value) {
+            (4, Value::Fixed64(bits)) => number = Some(f64::from_bits(bits)),
+            (6, Value::Fixed64(bits)) => number = Some(bits as i64 as f64),
+            (7, Value::Bytes(it)) => add_attribute(&mut attributes, it)?,
+            _ => {}
+        }
+        Some(())
+    })?;
+    Some((attributes, number))
 }
 
-#[derive(Clone, PartialEq, Message)]
-pub(super) struct Metric {
-    #[prost(string, tag = "1")]
-    pub(super) name: String,
-    #[prost(oneof = "Data", tags = "5, 7")]
-    pub(super) data: Option<Data>,
-}
-
-#[derive(Clone, PartialEq, Oneof)]
-pub(super) enum Data {
-    #[prost(message, tag = "5")]
-    Gauge(Gauge),
-    #[prost(message, tag = "7")]
-    Sum(Sum),
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub(super) struct Gauge {
-    #[prost(message, repeated, tag = "1")]
-    pub(super) data_points: Vec<NumberDataPoint>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub(super) struct Sum {
-    #[prost(message, repeated, tag = "1")]
-    pub(super) data_points: Vec<NumberDataPoint>,
-    #[prost(int32, tag = "2")]
-    pub(super) aggregation_temporality: i32,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub(super) struct NumberDataPoint {
-    #[prost(message, repeated, tag = "7")]
-    pub(super) attributes: Vec<KeyValue>,
-    #[prost(oneof = "Number", tags = "4, 6")]
-    pub(super) value: Option<Number>,
-}
-
-#[derive(Clone, PartialEq, Oneof)]
-pub(super) enum Number {
-    #[prost(double, tag = "4")]
-    Double(f64),
-    #[prost(sfixed64, tag = "6")]
-    Int(i64),
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub(super) struct KeyValue {
-    #[prost(string, tag = "1")]
-    pub(super) key: String,
-    #[prost(message, optional, tag = "2")]
-    pub(super) value: Option<AnyValue>,
-}
-
-impl KeyValue {
-    fn show(self) -> String {
-        let value = match self.value.and_then(|it| it.value) {
-            Some(Any::Text(it)) => it,
-            Some(Any::Flag(it)) => it.to_string(),
-            Some(Any::Int(it)) => it.to_string(),
-            Some(Any::Double(it)) => it.to_string(),
-            None => String::new(),
-        };
-        format!("{}={value}", self.key)
+/// A `KeyValue`.
+fn add_attribute(attributes: &mut String, key_value: &[u8]) -> Option<()> {
+    let (mut key, mut text) = ("", String::new());
+    each_field(key_value, |tag, value| {
+        match (tag, value) {
+            (1, Value::Bytes(it)) => key = std::str::from_utf8(it).ok()?,
+            (2, Value::Bytes(it)) => text = any_value(it)?,
+            _ => {}
+        }
+        Some(())
+    })?;
+    if !attributes.is_empty() {
+        attributes.push(',');
     }
+    attributes.push_str(key);
+    attributes.push('=');
+    attributes.push_str(&text);
+    Some(())
 }
 
-#[derive(Clone, PartialEq, Message)]
-pub(super) struct AnyValue {
-    #[prost(oneof = "Any", tags = "1, 2, 3, 4")]
-    pub(super) value: Option<Any>,
-}
-
-#[derive(Clone, PartialEq, Oneof)]
-pub(super) enum Any {
-    #[prost(string, tag = "1")]
-    Text(String),
-    #[prost(bool, tag = "2")]
-    Flag(bool),
-    #[prost(int64, tag = "3")]
-    Int(i64),
-    #[prost(double, tag = "4")]
-    Double(f64),
+fn any_value(message: &[u8]) -> Option<String> {
+    let mut text = String::new();
+    each_field(message, |tag, value| {
+        match (tag, value) {
+            (1, Value::Bytes(it)) => text = std::str::from_utf8(it).ok()?.to_owned(),
+            (2, Value::Varint(it)) => text = (it != 0).to_string(),
+            (3, Value::Varint(it)) => text = (it as i64).to_string(),
+            (4, Value::Fixed64(it)) => text = f64::from_bits(it).to_string(),
+            _ => {}
+        }
+        Some(())
+    })?;
+    Some(text)
 }

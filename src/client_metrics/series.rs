@@ -40,32 +40,28 @@ pub(super) struct AllSeries {
 }
 
 impl AllSeries {
-    pub(super) fn take(
-        &mut self,
-        client: &Client<'_>,
-        points: impl Iterator<Item = Point>,
-        now_ms: i64,
-    ) {
+    /// To be called before each push: what is past makes room.
+    pub(super) fn make_room(&mut self, now_ms: i64) {
         if self.all.len() >= SERIES_MAX {
             self.expire(now_ms);
         }
-        let instance = kafka_uuid::encode(client.instance_id);
-        for point in points {
-            let key = SeriesKey {
-                metric: point.name,
-                client_id: client.client_id.into(),
-                client_instance_id: instance.clone(),
-                attributes: point.attributes,
-            };
-            let texts = [&key.metric, &key.client_id, &key.attributes];
-            if texts.iter().any(|it| it.len() > TEXT_BYTES_MAX) || !self.has_room_for(&key) {
-                self.dropped += 1;
-                continue;
-            }
-            let series = self.all.entry(key).or_insert(Series { value: 0.0, last_ms: now_ms });
-            let before = if point.is_delta { series.value } else { 0.0 };
-            *series = Series { value: before + point.value, last_ms: now_ms };
+    }
+
+    pub(super) fn take(&mut self, client: &Client<'_>, point: Point, now_ms: i64) {
+        let key = SeriesKey {
+            metric: point.name,
+            client_id: client.client_id.into(),
+            client_instance_id: kafka_uuid::encode(client.instance_id),
+            attributes: point.attributes,
+        };
+        let texts = [&key.metric, &key.client_id, &key.attributes];
+        if texts.iter().any(|it| it.len() > TEXT_BYTES_MAX) || !self.has_room_for(&key) {
+            self.dropped += 1;
+            return;
         }
+        let series = self.all.entry(key).or_insert(Series { value: 0.0, last_ms: now_ms });
+        let before = if point.is_delta { series.value } else { 0.0 };
+        *series = Series { value: before + point.value, last_ms: now_ms };
     }
 
     fn has_room_for(&self, key: &SeriesKey) -> bool {

@@ -23,7 +23,6 @@ const ALTERABLE_MEANINGLESS: &[&str] = &[
     "metric.reporters",
     "num.io.threads",
     "num.network.threads",
-    "num.recovery.threads.per.data.dir",
     "num.replica.fetchers",
 ];
 

@@ -167,6 +167,7 @@ impl Loader {
                 self.config.alert.sinks.insert(name, sink);
             }
         }
+        self.default_of_flush_ms();
         self.contradictions();
         self.problems.sort();
         if self.problems.0.is_empty() {
@@ -197,6 +198,15 @@ impl Loader {
             return None;
         }
         Some(SinkConfig { kind, url })
+    }
+
+    /// As in Kafka, how often logs are looked at is also what `flush.ms` is where nothing says so.
+    fn default_of_flush_ms(&mut self) {
+        if !self.places.contains_key("log.flush.scheduler.interval.ms") {
+            return;
+        }
+        let every = self.config.log.flush_scheduler_interval_ms.to_string();
+        self.config.topic_defaults.entry("flush.ms".into()).or_insert(every);
     }
 
     /// Settings that are good alone and not together.

@@ -27,7 +27,9 @@ pub use pattern::{Pattern, Patterns};
 pub use print::print_defaults;
 pub use problem::{Problem, Problems, nearest};
 pub use settings::{SETTINGS, Setting};
-pub use topic::{CleanupPolicy, PartitionerMode, TopicConfig, TopicConfigs, TransformsMode};
+pub use topic::{
+    CleanupPolicy, FlushMode, PartitionerMode, TopicConfig, TopicConfigs, TransformsMode,
+};
 pub(crate) use value::read_number;
 
 use crate::base::{BrokerId, PluginName};
@@ -72,6 +74,10 @@ pub struct NodeConfig {
     pub default_replication_factor: i16,
     /// `delete.topic.enable`
     pub delete_topic_enable: bool,
+    /// `max.incremental.fetch.session.cache.slots`
+    pub max_incremental_fetch_session_cache_slots: usize,
+    /// `max.request.partition.size.limit`
+    pub max_request_partition_size_limit: usize,
 }
 
 /// A named listener with its address.
@@ -109,6 +115,12 @@ pub struct LogConfig {
     pub dirs: Vec<PathBuf>,
     /// `log.retention.check.interval.ms`
     pub retention_check_interval_ms: u64,
+    /// `log.flush.scheduler.interval.ms`
+    pub flush_scheduler_interval_ms: u64,
+    /// `log.flush.offset.checkpoint.interval.ms`
+    pub flush_offset_checkpoint_interval_ms: u64,
+    /// `num.recovery.threads.per.data.dir`
+    pub recovery_threads_per_dir: usize,
     /// `producer.id.expiration.ms`
     pub producer_id_expiration_ms: i64,
     /// `klamm.decompressed.max.bytes`
@@ -215,6 +227,8 @@ impl Default for Config {
                 num_partitions: 1,
                 default_replication_factor: 1,
                 delete_topic_enable: true,
+                max_incremental_fetch_session_cache_slots: 1_000,
+                max_request_partition_size_limit: 2_000,
             },
             net: NetConfig {
                 listeners: vec![Listener {
@@ -233,6 +247,9 @@ impl Default for Config {
             log: LogConfig {
                 dirs: vec!["data".into()],
                 retention_check_interval_ms: 300_000,
+                flush_scheduler_interval_ms: i64::MAX as u64,
+                flush_offset_checkpoint_interval_ms: 60_000,
+                recovery_threads_per_dir: 2,
                 producer_id_expiration_ms: 86_400_000,
                 decompressed_max_bytes: 64 * 1024 * 1024,
             },

@@ -79,6 +79,8 @@ const QUOTA_WINDOWS_MAX: u32 = 1_000;
 /// What is made of a push takes some 25 times as much for a moment.
 const TELEMETRY_BYTES_MAX: usize = 64 * 1024 * 1024;
 const HOUR_SECONDS: u32 = 3_600;
+/// More only wait for the same disk.
+const RECOVERY_THREADS_MAX: usize = 256;
 /// The instances of each thread reserve 68 GiB of addresses, of 128 TiB.
 const PLUGIN_THREADS_MAX: usize = 256;
 
@@ -157,6 +159,21 @@ pub const SETTINGS: &[Setting] = &[
         "How often retention looks for segments to delete."
     ),
     setting!(
+        "log.flush.scheduler.interval.ms",
+        log.flush_scheduler_interval_ms in 1..=LONGEST_MS,
+        "How often logs are looked at for `flush.ms`, of which it is a default too."
+    ),
+    setting!(
+        "log.flush.offset.checkpoint.interval.ms",
+        log.flush_offset_checkpoint_interval_ms in 1..=LONGEST_MS,
+        "How often it is written down up to where logs are on disk, which is where recovery begins after a crash."
+    ),
+    setting!(
+        "num.recovery.threads.per.data.dir",
+        log.recovery_threads_per_dir in 1..=RECOVERY_THREADS_MAX,
+        "Threads for each of `log.dirs` that open logs at a start and close them at a stop."
+    ),
+    setting!(
         "producer.id.expiration.ms",
         log.producer_id_expiration_ms in 1..=INT_MAX,
         "How long a silent producer's id is remembered."
@@ -172,6 +189,16 @@ pub const SETTINGS: &[Setting] = &[
         "Whether asking for an unknown topic makes it."
     ),
     setting!("delete.topic.enable", node.delete_topic_enable, "Whether topics can be deleted."),
+    setting!(
+        "max.incremental.fetch.session.cache.slots",
+        node.max_incremental_fetch_session_cache_slots,
+        "Fetch sessions that this node keeps at a time; who gets none names all its partitions in each fetch. 0 keeps none."
+    ),
+    setting!(
+        "max.request.partition.size.limit",
+        node.max_request_partition_size_limit in 1..,
+        "Partitions in one answer to DescribeTopicPartitions."
+    ),
     setting!(
         "num.partitions",
         node.num_partitions in 1..=PARTITIONS_MAX,
@@ -309,7 +336,6 @@ pub(super) const MEANINGLESS: &[&str] = &[
     "metrics.sample.window.ms",
     "num.io.threads",
     "num.network.threads",
-    "num.recovery.threads.per.data.dir",
     "num.replica.fetchers",
     "offsets.load.buffer.size",
     "offsets.topic.compression.codec",

@@ -23,6 +23,14 @@ pub enum ControllerError {
     InvalidReplicaAssignment(String),
     #[error("{0}")]
     InvalidConfig(String),
+    #[error("No partition reassignment is in progress.")]
+    NoReassignmentInProgress,
+    #[error("Leader election not needed for topic partition.")]
+    ElectionNotNeeded,
+    #[error("The preferred leader was not available.")]
+    PreferredLeaderNotAvailable,
+    #[error("Eligible topic partition leaders are not available.")]
+    EligibleLeadersNotAvailable,
     #[error("Unable to perform excessively large batch operation.")]
     TooLarge,
     #[error("Exhausted all producerIds as the next block's end producerId has exceeded the limit.")]

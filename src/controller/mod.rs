@@ -12,6 +12,7 @@ mod internal_topics;
 mod placement;
 mod plugins;
 mod producer_ids;
+mod reassignment;
 mod topic_name;
 mod topics;
 mod transforms;
@@ -23,6 +24,7 @@ pub use error::ControllerError;
 pub use internal_topics::{ALERTS_TOPIC, OFFSETS_TOPIC, alerts_topic, offsets_topic};
 pub use plugins::LoadedPlugins;
 pub use producer_ids::allocate_producer_ids;
+pub use reassignment::{ElectionType, elect_leader, reassign};
 pub use topic_name::validate_topic_name;
 pub use topics::{
     CreatedTopic, MorePartitions, NewTopic, TopicDefaults, create_partitions, create_topics,

@@ -9,6 +9,32 @@ use super::{
 };
 use crate::base::{GroupId, TimestampMs, TopicId, TopicName, TopicPartition};
 
+/// What the members of a group read.
+enum Subscription {
+    None,
+    Topics(BTreeSet<TopicName>),
+    /// They have not agreed yet, or on what nobody understands.
+    Unknown,
+}
+
+impl Subscription {
+    fn of(group: &ClassicGroup) -> Self {
+        match (group.state(), group.subscribed_topics()) {
+            (State::Empty | State::Dead, _) => Self::None,
+            (_, Some(topics)) => Self::Topics(topics),
+            (_, None) => Self::Unknown,
+        }
+    }
+
+    fn covers(&self, topic: &TopicName) -> bool {
+        match self {
+            Self::None => false,
+            Self::Topics(topics) => topics.contains(topic),
+            Self::Unknown => true,
+        }
+    }
+}
+
 impl Shard {
     /// Stores offsets; one result for each, or one error for all.
     pub fn commit(
@@ -47,6 +73,45 @@ impl Shard {
             None if self.offsets.has(&request.group_id) => Err(GroupError::UnknownMemberId),
             None if request.tells_missing_group => Err(GroupError::GroupIdNotFound),
             None => Err(GroupError::IllegalGeneration),
+        }
+    }
+
+    /// Removes offsets of a group, but of no topic that its members read (KIP-496); one result for each, or one error for all.
+    pub fn delete_offsets(
+        &self,
+        group_id: &GroupId,
+        partitions: &[TopicPartition],
+    ) -> (Effects, Result<Vec<Result<(), GroupError>>, GroupError>) {
+        let mut effects = Effects::default();
+        if let Err(error) = self.admit_offset_deletion(group_id) {
+            return (effects, Err(error));
+        }
+        let subscription = self.live.get(group_id).map_or(Subscription::None, Subscription::of);
+        let mut results = Vec::with_capacity(partitions.len());
+        for partition in partitions {
+            if subscription.covers(&partition.topic) {
+                results.push(Err(GroupError::SubscribedToTopic));
+                continue;
+            }
+            if self.offsets.get(group_id, partition).is_some() {
+                effects.records.push(tombstone(group_id, partition.clone()));
+            }
+            results.push(Ok(()));
+        }
+        (effects, Ok(results))
+    }
+
+    fn admit_offset_deletion(&self, group_id: &GroupId) -> Result<(), GroupError> {
+        if group_id.as_str().is_empty() {
+            return Err(GroupError::InvalidGroupId);
+        }
+        let described = self.describe(group_id)?;
+        match described.state {
+            State::Dead => Err(GroupError::GroupIdNotFound),
+            State::Empty => Ok(()),
+            // What others than consumers read, nobody knows.
+            _ if *described.protocol_type == *"consumer" => Ok(()),
+            _ => Err(GroupError::NonEmptyGroup),
         }
     }
 

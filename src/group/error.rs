@@ -40,6 +40,8 @@ pub enum GroupError {
     GroupIdNotFound,
     #[error("the group has members")]
     NonEmptyGroup,
+    #[error("members of the group read the topic")]
+    SubscribedToTopic,
     #[error("the offset's metadata is larger than offset.metadata.max.bytes")]
     OffsetMetadataTooLarge,
     /// The records do not fit a batch: nothing that a retry would change.

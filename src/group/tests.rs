@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::{
     CommitOffsets, GroupError, GroupRecord, OffsetToCommit,
-    classic::State,
+    classic::{JoinRequest, State},
     harness::{Harness, SESSION_MS, new_member, rejoin, settings},
 };
 use crate::base::{Offset, TopicId, TopicPartition};
@@ -133,6 +133,50 @@ fn only_a_group_without_members_can_be_deleted() {
     it.reload();
     assert!(it.shard.list().is_empty());
     it.assert_replayable();
+}
+
+#[test]
+fn offsets_are_deleted_but_not_of_a_topic_that_members_read() {
+    let mut it = Harness::new(settings());
+    let delete = |it: &mut Harness, id: &str, topics: &[&str]| {
+        let partitions: Vec<_> =
+            topics.iter().map(|&topic| TopicPartition::new(topic, 0)).collect();
+        let (effects, results) = it.shard.delete_offsets(&id.into(), &partitions);
+        let written = effects.records.len();
+        it.absorb(effects);
+        results.map(|results| (results, written))
+    };
+    let subscribed = Err(GroupError::SubscribedToTopic);
+    assert_eq!(delete(&mut it, "", &["t"]), Err(GroupError::InvalidGroupId));
+    assert_eq!(delete(&mut it, "g", &["t"]), Err(GroupError::GroupIdNotFound));
+
+    // Nobody has agreed on a protocol yet: what they read is not known.
+    it.join(new_member("a"));
+    assert_eq!(delete(&mut it, "g", &["t", "u"]), Ok((vec![subscribed.clone(); 2], 0)));
+    let mut it = Harness::new(settings());
+    it.stable(&["a"]);
+    store(&mut it, &commit("g", "a", 1, 7)).unwrap();
+    assert_eq!(delete(&mut it, "g", &["t", "u"]), Ok((vec![subscribed, Ok(())], 0)));
+    assert_eq!(committed(&it, "g"), Some(7));
+
+    it.leave(&["a"]);
+    assert_eq!(delete(&mut it, "g", &["t", "u"]), Ok((vec![Ok(()); 2], 1)));
+    assert_eq!(committed(&it, "g"), None);
+    assert_eq!(it.state(), State::Empty, "the group stays");
+    it.assert_replayable();
+}
+
+#[test]
+fn offsets_of_members_that_are_no_consumers_stay_and_those_without_members_go() {
+    let mut it = Harness::new(settings());
+    let worker = JoinRequest { protocol_type: "connect".into(), ..new_member("a") };
+    it.join(worker);
+    let asked = [TopicPartition::new("t", 0)];
+    assert_eq!(it.shard.delete_offsets(&"g".into(), &asked).1, Err(GroupError::NonEmptyGroup));
+    store(&mut it, &commit("simple", "", -1, 7)).unwrap();
+    let (effects, results) = it.shard.delete_offsets(&"simple".into(), &asked);
+    it.absorb(effects);
+    assert_eq!((results, committed(&it, "simple")), (Ok(vec![Ok(())]), None));
 }
 
 #[test]

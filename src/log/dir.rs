@@ -7,44 +7,52 @@
 //! | `meta.properties`                  | `version`, `node.id`, `cluster.id`, `directory.id`                     |
 //! | `.kafka_cleanshutdown`             | there after a clean stop, until the next start                         |
 //! | `recovery-point-offset-checkpoint` | up to where each partition's segments are on disk for sure             |
+//! | `log-start-offset-checkpoint`      | up to where records were deleted on request, where segments do not tell |
 
 use std::{
-    collections::HashMap,
     fs,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
 use parking_lot::Mutex;
+use tokio::sync::Semaphore;
 
 use super::{
-    Log, LogError, LogSettings, checkpoint,
+    Log, LogError, LogSettings,
     file::{Disk, RealDisk},
     file_name,
     health::Health,
     meta_properties::{self, Meta},
+    offset_checkpoint::OffsetCheckpoint,
     partition_metadata,
     recovery::Opening,
 };
 use crate::base::{BrokerId, Offset, TimestampMs, TopicId, TopicPartition};
 
+/// What a disk does well at once.
+const FSYNCS_AT_ONCE: usize = 8;
 const LOCK: &str = ".lock";
 const CLEAN_SHUTDOWN: &str = ".kafka_cleanshutdown";
 const RECOVERY_POINTS: &str = "recovery-point-offset-checkpoint";
+const LOG_STARTS: &str = "log-start-offset-checkpoint";
 
 /// A folder of `log.dirs` with the partitions in it.
 #[derive(Debug)]
 pub struct LogDir {
     pub path: PathBuf,
     pub health: Arc<Health>,
+    /// Turns of the fsyncs that producers wait for: more at a time would only take threads.
+    pub fsyncs: Arc<Semaphore>,
     disk: Arc<dyn Disk>,
-    meta: Mutex<Meta>,
+    /// `None` for one that could not be opened.
+    meta: Mutex<Option<Meta>>,
     /// Found at the start: the last stop was clean.
     clean: bool,
-    /// As the checkpoint was found, of partitions that were not opened since.
-    recovery_points: Mutex<HashMap<TopicPartition, Offset>>,
+    recovery_points: OffsetCheckpoint,
+    log_starts: OffsetCheckpoint,
     /// Locked until it is dropped.
-    _lock: fs::File,
+    _lock: Option<fs::File>,
 }
 
 impl LogDir {
@@ -54,7 +62,14 @@ impl LogDir {
     ///
     /// [`LogError::DirectoryRefused`] if another process holds it or it belongs to another node.
     pub fn open(path: &Path, node_id: BrokerId) -> Result<Self, LogError> {
-        let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+        Self::open_on(Arc::new(RealDisk), path, node_id)
+    }
+
+    pub(crate) fn open_on(
+        disk: Arc<dyn Disk>,
+        path: &Path,
+        node_id: BrokerId,
+    ) -> Result<Self, LogError> {
         disk.create_dir_all(path).map_err(LogError::storage("create", path))?;
         let lock = lock(path)?;
         let meta = meta_properties::own(disk.as_ref(), path, node_id)?;
@@ -62,14 +77,34 @@ impl LogDir {
         let dir = Self {
             path: path.to_owned(),
             health: Arc::default(),
-            recovery_points: Mutex::new(read_recovery_points(disk.as_ref(), path)?),
+            fsyncs: Arc::new(Semaphore::new(FSYNCS_AT_ONCE)),
+            // A damaged one means that everything is checked.
+            recovery_points: OffsetCheckpoint::read(disk.as_ref(), path.join(RECOVERY_POINTS))?,
+            log_starts: read_log_starts(disk.as_ref(), path)?,
             disk,
-            meta: Mutex::new(meta),
+            meta: Mutex::new(Some(meta)),
             clean,
-            _lock: lock,
+            _lock: Some(lock),
         };
         dir.remove_deleted_folders()?;
         Ok(dir)
+    }
+
+    /// A directory that could not be opened: offline from the start, and nothing in it is touched.
+    pub fn unusable(path: &Path, reason: &LogError) -> Self {
+        let health = Health::default();
+        health.take_offline(reason);
+        Self {
+            path: path.to_owned(),
+            health: Arc::new(health),
+            fsyncs: Arc::new(Semaphore::new(FSYNCS_AT_ONCE)),
+            disk: Arc::new(RealDisk),
+            meta: Mutex::new(None),
+            clean: false,
+            recovery_points: OffsetCheckpoint::none(path.join(RECOVERY_POINTS)),
+            log_starts: OffsetCheckpoint::none(path.join(LOG_STARTS)),
+            _lock: None,
+        }
     }
 
     /// Whether the last stop was clean, so that logs need not be checked.
@@ -83,8 +118,11 @@ impl LogDir {
     ///
     /// [`LogError::DirectoryRefused`] if it belongs to another one.
     pub fn claim(&self, cluster_id: &str) -> Result<(), LogError> {
-        self.meta.lock().claim(self.disk.as_ref(), &self.path, cluster_id)?;
-        self.remove_marker()
+        if let Some(meta) = self.meta.lock().as_mut() {
+            meta.claim(self.disk.as_ref(), &self.path, cluster_id)?;
+            self.remove_marker()?;
+        }
+        Ok(())
     }
 
     /// Partitions with a folder here.
@@ -100,12 +138,13 @@ impl LogDir {
 
     /// Whether a partition was here at the last stop and was not opened since.
     pub fn remembers(&self, partition: &TopicPartition) -> bool {
-        self.recovery_points.lock().contains_key(partition)
+        self.recovery_points.found(partition).is_some()
     }
 
-    /// Forgets where the logs of other partitions than these ended: the next topic of such a name is a new one.
+    /// Forgets where the logs of other partitions than these began and ended: the next topic of such a name is a new one.
     pub fn forget_all_but(&self, is_wanted: impl Fn(&TopicPartition) -> bool) {
-        self.recovery_points.lock().retain(|it, _| is_wanted(it));
+        self.recovery_points.forget_all_but(&is_wanted);
+        self.log_starts.forget_all_but(is_wanted);
     }
 
     /// Opens or makes the log of a partition. A folder left by another topic of the same name is put aside. Where there is no
@@ -117,19 +156,33 @@ impl LogDir {
         settings: LogSettings,
         now: TimestampMs,
     ) -> Result<Log, LogError> {
+        let opened = self.try_open_log(partition, topic_id, settings, now);
+        opened.map_err(|it| self.health.failed_to_open(it))
+    }
+
+    fn try_open_log(
+        &self,
+        partition: &TopicPartition,
+        topic_id: TopicId,
+        settings: LogSettings,
+        now: TimestampMs,
+    ) -> Result<Log, LogError> {
         let dir = self.path.join(partition.to_string());
         let found = partition_metadata::read(self.disk.as_ref(), &dir)?;
         if found.is_some_and(|it| it != topic_id) {
             self.put_aside(partition, &dir)?;
         }
-        let point = self.recovery_points.lock().get(partition).copied();
-        let opening = Opening { clean: self.clean, recovery_point: point.unwrap_or_default() };
+        let found_in = |it: &OffsetCheckpoint| it.found(partition).unwrap_or_default();
+        let opening = Opening {
+            clean: self.clean,
+            recovery_point: found_in(&self.recovery_points),
+            log_start: found_in(&self.log_starts),
+        };
         let (disk, health) = (Arc::clone(&self.disk), Arc::clone(&self.health));
         let log = Log::open_on(disk, dir.clone(), health, settings, opening, now)?;
         if found != Some(topic_id) {
             partition_metadata::write(self.disk.as_ref(), &dir, topic_id)?;
         }
-        self.recovery_points.lock().remove(partition);
         Ok(log)
     }
 
@@ -156,32 +209,38 @@ impl LogDir {
         let stray = self.path.join(name);
         tracing::warn!(%partition, stray = %stray.display(), "put the records of a topic aside that is not there any more");
         self.disk.rename(dir, &stray).map_err(LogError::storage("rename", dir))?;
-        // The checkpoint knows names alone: it speaks of that topic.
-        self.recovery_points.lock().remove(partition);
+        // The checkpoints know names alone: they speak of that topic.
+        self.recovery_points.forget(partition);
+        self.log_starts.forget(partition);
         Ok(())
     }
 
     /// Writes from where the recovery of each partition begins after a crash. Those that were not opened keep their points.
     pub fn store_recovery_points(
         &self,
-        opened: HashMap<TopicPartition, Offset>,
+        opened: impl FnOnce() -> Vec<(TopicPartition, Option<Offset>)>,
     ) -> Result<(), LogError> {
-        let path = self.path.join(RECOVERY_POINTS);
-        let mut points = self.recovery_points.lock().clone();
-        points.extend(opened);
-        let lines =
-            points.iter().map(|(it, offset)| format!("{} {} {}", it.topic, it.partition, offset.0));
-        self.disk
-            .replace(&path, &checkpoint::encode(lines), true)
-            .map_err(LogError::storage("write", &path))
+        let stored = self.recovery_points.store(self.disk.as_ref(), opened);
+        stored.map_err(|it| self.health.failed(it))
+    }
+
+    /// Writes down where logs begin, by [`Log::start_within_segments`]: before anyone is told that records are deleted.
+    pub fn store_log_starts(
+        &self,
+        opened: impl FnOnce() -> Vec<(TopicPartition, Option<Offset>)>,
+    ) -> Result<(), LogError> {
+        let stored = self.log_starts.store(self.disk.as_ref(), opened);
+        stored.map_err(|it| self.health.failed(it))
     }
 
     /// Says that every log was closed.
     pub fn mark_clean(&self) -> Result<(), LogError> {
-        let path = self.path.join(CLEAN_SHUTDOWN);
-        self.disk
-            .replace(&path, b"{\"version\":0}", true)
-            .map_err(LogError::storage("write", &path))
+        self.replace(&self.path.join(CLEAN_SHUTDOWN), b"{\"version\":0}")
+    }
+
+    fn replace(&self, path: &Path, bytes: &[u8]) -> Result<(), LogError> {
+        let written = self.disk.replace(path, bytes, true);
+        written.map_err(|it| self.health.failed(LogError::storage("write", path)(it)))
     }
 
     fn remove_marker(&self) -> Result<(), LogError> {
@@ -222,21 +281,13 @@ fn lock(path: &Path) -> Result<fs::File, LogError> {
     }
 }
 
-/// A damaged file means that everything is checked.
-fn read_recovery_points(
-    disk: &dyn Disk,
-    path: &Path,
-) -> Result<HashMap<TopicPartition, Offset>, LogError> {
-    let path = path.join(RECOVERY_POINTS);
-    let bytes = disk.read_small(&path).map_err(LogError::storage("read", &path))?;
-    let points = bytes.and_then(|it| checkpoint::decode(&it, recovery_point));
-    Ok(points.unwrap_or_default().into_iter().collect())
-}
-
-fn recovery_point(line: &str) -> Option<(TopicPartition, Offset)> {
-    let mut words = line.split(' ');
-    let partition = TopicPartition::new(words.next()?, words.next()?.parse().ok()?);
-    Some((partition, Offset(words.next()?.parse().ok()?)))
+fn read_log_starts(disk: &dyn Disk, path: &Path) -> Result<OffsetCheckpoint, LogError> {
+    let starts = OffsetCheckpoint::read(disk, path.join(LOG_STARTS))?;
+    if starts.is_damaged() {
+        let path = starts.path().display();
+        tracing::warn!(%path, "a damaged checkpoint: records that were deleted on request may be read again");
+    }
+    Ok(starts)
 }
 
 #[cfg(test)]
@@ -283,12 +334,12 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let dir = LogDir::open(root.path(), BrokerId(1)).unwrap();
         let partition = TopicPartition::new("a", 3);
-        dir.store_recovery_points([(partition.clone(), Offset(9))].into()).unwrap();
+        dir.store_recovery_points(|| vec![(partition.clone(), Some(Offset(9)))]).unwrap();
         drop(dir);
         let dir = LogDir::open(root.path(), BrokerId(1)).unwrap();
-        assert_eq!(dir.recovery_points.lock().get(&partition), Some(&Offset(9)));
+        assert_eq!(dir.recovery_points.found(&partition), Some(Offset(9)));
         // Also when the partition could not be opened meanwhile.
-        dir.store_recovery_points(HashMap::new()).unwrap();
+        dir.store_recovery_points(Vec::new).unwrap();
         drop(dir);
         let dir = LogDir::open(root.path(), BrokerId(1)).unwrap();
         assert!(dir.remembers(&partition));

@@ -1,20 +1,35 @@
-//! A disk that fails on demand, over the real one.
+//! A disk that fails on demand, over the real one. Every operation is counted, so that each in turn can be the one that fails.
 
 use std::{
+    collections::{BTreeMap, BTreeSet},
     fmt,
     io::{self, IoSlice},
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex,
+        Arc, Condvar, Mutex,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
 };
 
+use rustix::io::Errno;
+use tokio::sync::Notify;
+
 use super::file::{Disk, File, RealDisk};
+
+/// How one operation fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// It is refused.
+    Refused(Errno),
+    /// Of a write, half is done, and the disk takes nothing more of it. Any other operation is refused.
+    Short,
+    /// The process ends in it, half of a write being done: nothing that comes later reaches the disk.
+    Crash,
+}
 
 /// What fails; shared by the disk and its files.
 #[derive(Debug, Default)]
-pub(super) struct Faults {
+pub(crate) struct Faults {
     /// Bytes that may be written to `.log` files before the disk is full; `usize::MAX` for no end.
     room: AtomicUsize,
     /// A single write takes at most this many bytes (0: any number).
@@ -25,48 +40,130 @@ pub(super) struct Faults {
     out_of_files: AtomicBool,
     /// Bytes read.
     read: AtomicUsize,
+    /// An fsync of a `.log` waits until this is false; the other tells of one that has begun.
+    held: Mutex<bool>,
+    released: Condvar,
+    fsync_began: Notify,
     /// What was fsynced.
     synced: Mutex<Vec<PathBuf>>,
+    /// Operations so far, and which of them fails.
+    operations: AtomicUsize,
+    planned: Mutex<Option<(usize, Fault)>>,
+    /// What a power cut would leave.
+    durable: Mutex<Durable>,
+}
+
+/// Bytes of each `.log` that were fsynced, and files whose folder was not fsynced since they were made.
+#[derive(Debug, Default)]
+struct Durable {
+    lengths: BTreeMap<PathBuf, u64>,
+    nameless: BTreeSet<PathBuf>,
 }
 
 impl Faults {
-    pub(super) fn none() -> Arc<Self> {
+    pub(crate) fn none() -> Arc<Self> {
         Arc::new(Self { room: AtomicUsize::new(usize::MAX), ..Self::default() })
     }
 
-    pub(super) fn fill_disk_after(&self, bytes: usize) {
+    /// The operation of this number, from 0, fails.
+    pub(crate) fn at(operation: usize, fault: Fault) -> Arc<Self> {
+        let faults = Self::none();
+        *faults.planned.lock().unwrap() = Some((operation, fault));
+        faults
+    }
+
+    /// So does the next one.
+    pub(crate) fn fail_next(&self, fault: Fault) {
+        *self.planned.lock().unwrap() = Some((self.operations(), fault));
+    }
+
+    /// Whether fsyncs of records stand still.
+    pub(crate) fn hold_fsyncs(&self, are_held: bool) {
+        *self.held.lock().unwrap() = are_held;
+        self.released.notify_all();
+    }
+
+    /// Waits until an fsync of records has begun.
+    pub(crate) async fn fsync_began(&self) {
+        self.fsync_began.notified().await;
+    }
+
+    pub(crate) fn operations(&self) -> usize {
+        self.operations.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn fill_disk_after(&self, bytes: usize) {
         self.room.store(bytes, Ordering::Relaxed);
     }
 
-    pub(super) fn shorten_writes_to(&self, bytes: usize) {
+    pub(crate) fn shorten_writes_to(&self, bytes: usize) {
         self.short_write.store(bytes, Ordering::Relaxed);
     }
 
-    pub(super) fn fail_fsync(&self) {
+    pub(crate) fn fail_fsync(&self) {
         self.fsync_fails.store(true, Ordering::Relaxed);
     }
 
-    pub(super) fn run_out_of_files(&self, is_out: bool) {
+    pub(crate) fn run_out_of_files(&self, is_out: bool) {
         self.out_of_files.store(is_out, Ordering::Relaxed);
     }
 
     /// Bytes that were read since the last call.
-    pub(super) fn take_read(&self) -> usize {
+    pub(crate) fn take_read(&self) -> usize {
         self.read.swap(0, Ordering::Relaxed)
     }
 
     /// What was fsynced since the last call.
-    pub(super) fn take_synced(&self) -> Vec<PathBuf> {
+    pub(crate) fn take_synced(&self) -> Vec<PathBuf> {
         std::mem::take(&mut self.synced.lock().unwrap())
     }
 
-    pub(super) fn fail_truncate(&self) {
+    pub(crate) fn fail_truncate(&self) {
         self.truncate_fails.store(true, Ordering::Relaxed);
+    }
+
+    /// Takes from the disk what no fsync has brought there: records, and segments whose names it does not know.
+    pub(crate) fn cut_the_power(&self) {
+        let durable = self.durable.lock().unwrap();
+        for (path, &length) in &durable.lengths {
+            let Ok(file) = std::fs::OpenOptions::new().write(true).open(path) else { continue };
+            if durable.nameless.contains(path) {
+                std::fs::remove_file(path).unwrap();
+            } else if file.metadata().unwrap().len() > length {
+                file.set_len(length).unwrap();
+            }
+        }
+    }
+
+    /// Counts an operation. `Ok(true)`: it is to be half done.
+    fn step(&self) -> io::Result<bool> {
+        let operation = self.operations.fetch_add(1, Ordering::Relaxed);
+        match *self.planned.lock().unwrap() {
+            Some((at, fault)) if at == operation => match fault {
+                Fault::Refused(errno) => Err(errno.into()),
+                Fault::Short | Fault::Crash => Ok(true),
+            },
+            Some((at, Fault::Crash)) if at < operation => Err(Errno::IO.into()),
+            _ => Ok(false),
+        }
+    }
+
+    /// Counts an operation that is done as a whole or not at all.
+    fn whole_step(&self) -> io::Result<()> {
+        if self.step()? { Err(Errno::NOSPC.into()) } else { Ok(()) }
+    }
+
+    /// What is left of a write that was cut short is refused.
+    fn refuse_the_rest(&self) {
+        let mut planned = self.planned.lock().unwrap();
+        if let Some((at, Fault::Short)) = *planned {
+            *planned = Some((at + 1, Fault::Refused(Errno::NOSPC)));
+        }
     }
 }
 
 #[derive(Debug)]
-pub(super) struct FaultyDisk(pub(super) Arc<Faults>);
+pub(crate) struct FaultyDisk(pub(crate) Arc<Faults>);
 
 struct FaultyFile {
     file: Arc<dyn File>,
@@ -82,64 +179,98 @@ impl fmt::Debug for FaultyFile {
 }
 
 fn failing(fails: &AtomicBool) -> io::Result<()> {
-    if fails.load(Ordering::Relaxed) { Err(io::Error::other("as ordered")) } else { Ok(()) }
+    if fails.load(Ordering::Relaxed) { Err(Errno::IO.into()) } else { Ok(()) }
 }
 
 impl FaultyDisk {
     fn check_files(&self) -> io::Result<()> {
         let is_out = self.0.out_of_files.load(Ordering::Relaxed);
-        if is_out { Err(rustix::io::Errno::MFILE.into()) } else { Ok(()) }
+        if is_out { Err(Errno::MFILE.into()) } else { Ok(()) }
     }
 }
 
 impl Disk for FaultyDisk {
     fn open(&self, path: &Path) -> io::Result<Arc<dyn File>> {
         self.check_files()?;
+        self.0.whole_step()?;
+        let is_log = path.extension().is_some_and(|it| it == "log");
+        let is_new = !path.exists();
+        let file = RealDisk.open(path)?;
+        if is_log {
+            let mut durable = self.0.durable.lock().unwrap();
+            durable.lengths.entry(path.to_owned()).or_insert(file.len()?);
+            if is_new {
+                durable.nameless.insert(path.to_owned());
+            }
+        }
         Ok(Arc::new(FaultyFile {
-            file: RealDisk.open(path)?,
+            file,
             faults: Arc::clone(&self.0),
             path: path.to_owned(),
-            is_log: path.extension().is_some_and(|it| it == "log"),
+            is_log,
         }))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.0.whole_step()?;
         RealDisk.rename(from, to)
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
+        self.0.whole_step()?;
         RealDisk.remove(path)
     }
 
     fn remove_dir_all(&self, path: &Path) -> io::Result<()> {
+        self.0.whole_step()?;
         RealDisk.remove_dir_all(path)
     }
 
     fn create_dir_all(&self, path: &Path) -> io::Result<()> {
+        self.0.whole_step()?;
         RealDisk.create_dir_all(path)
     }
 
-    fn sync_dir(&self, _path: &Path) -> io::Result<()> {
+    fn sync_dir(&self, path: &Path) -> io::Result<()> {
         self.check_files()?;
-        failing(&self.0.fsync_fails)
+        self.0.whole_step()?;
+        failing(&self.0.fsync_fails)?;
+        self.0.durable.lock().unwrap().nameless.retain(|it| it.parent() != Some(path));
+        Ok(())
     }
 
     fn list(&self, dir: &Path) -> io::Result<Vec<String>> {
+        self.0.whole_step()?;
         RealDisk.list(dir)
+    }
+}
+
+impl FaultyFile {
+    /// Writes at most so many bytes.
+    fn write_some(&self, slices: &[IoSlice<'_>], limit: usize, at: u64) -> io::Result<usize> {
+        let bytes: Vec<u8> = slices.iter().flat_map(|it| it.iter().copied()).take(limit).collect();
+        self.file.write_vectored_at(&[IoSlice::new(&bytes)], at)
     }
 }
 
 impl File for FaultyFile {
     fn len(&self) -> io::Result<u64> {
+        self.faults.whole_step()?;
         self.file.len()
     }
 
     fn read_exact_at(&self, bytes: &mut [u8], at: u64) -> io::Result<()> {
+        self.faults.whole_step()?;
         self.faults.read.fetch_add(bytes.len(), Ordering::Relaxed);
         self.file.read_exact_at(bytes, at)
     }
 
     fn write_vectored_at(&self, slices: &[IoSlice<'_>], at: u64) -> io::Result<usize> {
+        if self.faults.step()? {
+            self.faults.refuse_the_rest();
+            let half = slices.iter().map(|it| it.len()).sum::<usize>() / 2;
+            return self.write_some(slices, half, at);
+        }
         if !self.is_log {
             return self.file.write_vectored_at(slices, at);
         }
@@ -149,10 +280,9 @@ impl File for FaultyFile {
             short => room.min(short),
         };
         if limit == 0 {
-            return Err(io::ErrorKind::StorageFull.into());
+            return Err(Errno::NOSPC.into());
         }
-        let bytes: Vec<u8> = slices.iter().flat_map(|it| it.iter().copied()).take(limit).collect();
-        let written = self.file.write_vectored_at(&[IoSlice::new(&bytes)], at)?;
+        let written = self.write_some(slices, limit, at)?;
         if room != usize::MAX {
             self.faults.room.store(room - written, Ordering::Relaxed);
         }
@@ -160,13 +290,29 @@ impl File for FaultyFile {
     }
 
     fn truncate(&self, len: u64) -> io::Result<()> {
+        self.faults.whole_step()?;
         failing(&self.faults.truncate_fails)?;
         self.file.truncate(len)
     }
 
+    fn allocate(&self, bytes: u64) -> io::Result<()> {
+        self.faults.whole_step()?;
+        self.file.allocate(bytes)
+    }
+
     fn sync(&self) -> io::Result<()> {
+        self.faults.whole_step()?;
+        if self.is_log {
+            self.faults.fsync_began.notify_one();
+            let held = self.faults.held.lock().unwrap();
+            drop(self.faults.released.wait_while(held, |it| *it).unwrap());
+        }
         failing(&self.faults.fsync_fails)?;
         self.faults.synced.lock().unwrap().push(self.path.clone());
+        if self.is_log {
+            let length = self.file.len()?;
+            self.faults.durable.lock().unwrap().lengths.insert(self.path.clone(), length);
+        }
         Ok(())
     }
 }

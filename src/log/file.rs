@@ -10,6 +10,7 @@ use std::{
 };
 
 use parking_lot::Mutex;
+use rustix::io::Errno;
 
 use super::file_name;
 
@@ -76,6 +77,8 @@ pub(crate) trait File: fmt::Debug + Send + Sync {
     /// Writes some of the slices and tells how many bytes.
     fn write_vectored_at(&self, slices: &[IoSlice<'_>], at: u64) -> io::Result<usize>;
     fn truncate(&self, len: u64) -> io::Result<()>;
+    /// Takes room for so many bytes from the disk; what is beyond the end of the file reads as zeros.
+    fn allocate(&self, bytes: u64) -> io::Result<()>;
     fn sync(&self) -> io::Result<()>;
 
     /// Writes all, or fails with some of it written.
@@ -159,6 +162,14 @@ impl File for fs::File {
 
     fn truncate(&self, len: u64) -> io::Result<()> {
         self.set_len(len)
+    }
+
+    fn allocate(&self, bytes: u64) -> io::Result<()> {
+        match rustix::fs::fallocate(self, rustix::fs::FallocateFlags::empty(), 0, bytes) {
+            // Not every file system can; as in Kafka the file is then only as long.
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => self.set_len(bytes),
+            other => Ok(other?),
+        }
     }
 
     fn sync(&self) -> io::Result<()> {

@@ -1,6 +1,7 @@
 //! Whether a log directory can be trusted; shared by its logs.
 //!
-//! Rule: after the first failed fsync it is offline until a restart, because nobody knows what the page cache still holds.
+//! Rule: after the first failed fsync it is offline until a restart, because nobody knows what the page cache still holds; as in
+//! Kafka so it is after any other failure of the disk, a full one included, and the other directories go on (KIP-112).
 
 use std::{
     io,
@@ -18,7 +19,7 @@ pub struct Health {
     offline: AtomicBool,
     /// Tells once that it went offline.
     changed: Notify,
-    /// A full disk refuses every append.
+    /// Without a file to spare every append is refused.
     refusals: Pace,
 }
 
@@ -35,24 +36,40 @@ impl Health {
         }
     }
 
-    /// Tells of an append that the disk refused, now and then. Nothing of it is left: the directory stays in use.
-    pub(super) fn tell_failure(&self, failure: &LogError, now: TimestampMs) {
-        let LogError::Storage { source: cause, .. } = failure else { return };
-        if self.refusals.is_due(now) {
+    /// As [`Health::failed`]. Where the directory stays in use, an append that was refused is told now and then: nothing of it is left.
+    pub(super) fn append_failed(&self, error: LogError, now: TimestampMs) -> LogError {
+        let failure = self.failed(error);
+        if let LogError::Storage { source: cause, .. } = &failure
+            && self.is_online()
+            && self.refusals.is_due(now)
+        {
             tracing::error!(%failure, %cause, "refused an append: its producer is told KAFKA_STORAGE_ERROR");
         }
+        failure
     }
 
-    /// Takes the directory offline for an fsync that failed; not for one that never began, because no file could be opened.
-    pub(super) fn fsync_failed(&self, error: LogError) -> LogError {
-        if !matches!(&error, LogError::Storage { source, .. } if is_want_of_files(source)) {
+    /// Takes the directory offline if a failure is the disk's (KIP-112); to be asked of whatever fails while logs are in use.
+    pub(super) fn failed(&self, error: LogError) -> LogError {
+        if let LogError::Storage { source, .. } = &error
+            && is_of_the_disk(source)
+        {
             self.take_offline(&error);
         }
         error
     }
 
-    /// Stops all appends to the directory until a restart, and says why.
-    fn take_offline(&self, reason: &LogError) {
+    /// Likewise, of a log that could not be opened: a disk that is full may have room when it is tried again.
+    pub(super) fn failed_to_open(&self, error: LogError) -> LogError {
+        if let LogError::Storage { source, .. } = &error
+            && is_of_the_device(source)
+        {
+            self.take_offline(&error);
+        }
+        error
+    }
+
+    /// Stops all use of the directory until a restart, and says why.
+    pub fn take_offline(&self, reason: &LogError) {
         if !self.offline.swap(true, Ordering::AcqRel) {
             let cause = std::error::Error::source(reason).map(ToString::to_string);
             tracing::error!(%reason, cause, "took a log directory offline; restart after the disk was looked at");
@@ -61,9 +78,17 @@ impl Health {
     }
 }
 
-/// The process, or the system, has as many files open as it may.
-fn is_want_of_files(error: &io::Error) -> bool {
-    matches!(Errno::from_io_error(error), Some(Errno::MFILE | Errno::NFILE))
+/// Not so where the process, or the system, has as many files open as it may; nor where a file was taken away by hand, or is
+/// shorter than it was, which reads say by no number of the system's.
+fn is_of_the_disk(error: &io::Error) -> bool {
+    let ours = [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::INTR, Errno::NOENT];
+    error.kind() == io::ErrorKind::WriteZero
+        || Errno::from_io_error(error).is_some_and(|it| !ours.contains(&it))
+}
+
+fn is_of_the_device(error: &io::Error) -> bool {
+    let broken = [Errno::IO, Errno::NXIO, Errno::NODEV, Errno::ROFS];
+    Errno::from_io_error(error).is_some_and(|it| broken.contains(&it))
 }
 
 #[cfg(test)]
@@ -74,17 +99,31 @@ mod tests {
 
     use super::*;
 
+    fn failure(errno: Errno) -> LogError {
+        LogError::storage("fsync", Path::new("x"))(errno.into())
+    }
+
     #[test]
-    fn a_failed_fsync_takes_a_directory_offline_and_a_want_of_files_does_not() {
-        let failure = |errno: Errno| LogError::storage("fsync", Path::new("x"))(errno.into());
-        let health = Health::default();
-        for errno in [Errno::MFILE, Errno::NFILE] {
-            health.fsync_failed(failure(errno));
-            assert!(health.is_online());
+    fn a_failure_of_the_disk_takes_a_directory_offline_and_a_want_of_files_does_not() {
+        for errno in [Errno::IO, Errno::NOSPC, Errno::DQUOT, Errno::FBIG, Errno::ROFS] {
+            let health = Health::default();
+            for ours in [Errno::MFILE, Errno::NFILE, Errno::NOENT] {
+                health.failed(failure(ours));
+                assert!(health.is_online());
+            }
+            assert_eq!(health.went_offline().now_or_never(), None);
+            health.failed(failure(errno));
+            assert!(!health.is_online());
+            assert_eq!(health.went_offline().now_or_never(), Some(()));
         }
-        assert_eq!(health.went_offline().now_or_never(), None);
-        health.fsync_failed(failure(Errno::IO));
+    }
+
+    #[test]
+    fn a_full_disk_at_opening_is_tried_again() {
+        let health = Health::default();
+        health.failed_to_open(failure(Errno::NOSPC));
+        assert!(health.is_online());
+        health.failed_to_open(failure(Errno::IO));
         assert!(!health.is_online());
-        assert_eq!(health.went_offline().now_or_never(), Some(()));
     }
 }

@@ -59,14 +59,20 @@ impl<const N: usize> IndexFile<N> {
         Ok(())
     }
 
-    /// fsyncs what was written; cuts what a failed append may have left behind the last entry.
+    /// Cuts what a failed append may have left behind the last entry. No append may be under way.
+    pub(super) fn cut(&self) -> io::Result<()> {
+        if self.entries() == 0 && !self.file.path().exists() {
+            return Ok(());
+        }
+        self.file.get()?.truncate(self.entries() * N as u64)
+    }
+
+    /// fsyncs what was written.
     pub(super) fn sync(&self) -> io::Result<()> {
         if self.entries() == 0 && !self.file.path().exists() {
             return Ok(());
         }
-        let file = self.file.get()?;
-        file.truncate(self.entries() * N as u64)?;
-        file.sync()
+        self.file.get()?.sync()
     }
 
     pub(super) fn last(&self) -> io::Result<Option<[u8; N]>> {

@@ -16,8 +16,9 @@ use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 
 use super::{
-    LogError, LogSettings, ProducerCheck, StoredBatch,
+    ActiveProducer, LogError, LogSettings, ProducerCheck, StoredBatch,
     file::{Disk, RealDisk},
+    flush::FlushState,
     health::Health,
     leader_epochs::LeaderEpochs,
     producer_state::{ProducerStates, is_route},
@@ -66,6 +67,7 @@ pub struct Log {
     /// Stored after the segments that it covers, and loaded before them.
     pub(super) end: AtomicI64,
     pub(super) writer: Mutex<Writer>,
+    pub(super) flushed: FlushState,
     /// What opening it took.
     pub(super) recovery: Recovery,
     /// Of the line that tells of damage met by readers.
@@ -98,7 +100,7 @@ pub(super) enum State {
 impl Log {
     /// Opens the log in `dir` (made if absent, its parent synced), checking every batch in it.
     pub fn open(dir: PathBuf, settings: LogSettings, now: TimestampMs) -> Result<Self, LogError> {
-        let opening = Opening { clean: false, recovery_point: Offset(0) };
+        let opening = Opening::default();
         Self::open_on(Arc::new(RealDisk), dir, Arc::default(), settings, opening, now)
     }
 
@@ -112,25 +114,33 @@ impl Log {
     ) -> Result<Self, LogError> {
         create(disk.as_ref(), &dir)?;
         let found = Loader { disk: &disk, dir: &dir, settings: &settings, now, opening }.load()?;
-        let start = found.segments.first().map_or(Offset(0), |it| it.base_offset);
-        Ok(Self {
+        let recovery_point = opening.recovery_point.min(found.log_end);
+        let synced = if opening.clean { found.log_end } else { recovery_point };
+        let must_sync = settings.flush_messages == 1 && synced < found.log_end;
+        let log = Self {
             disk,
             dir: Mutex::new(dir),
             health,
             settings: ArcSwap::from_pointee(settings),
             segments: ArcSwap::from_pointee(found.segments),
-            start: AtomicI64::new(start.0),
+            start: AtomicI64::new(found.log_start.0),
             end: AtomicI64::new(found.log_end.0),
             writer: Mutex::new(Writer {
                 producers: found.producers,
                 epochs: found.epochs,
                 state: State::Open,
-                recovery_point: opening.recovery_point.min(found.log_end),
+                recovery_point,
                 deleted: Vec::new(),
             }),
+            flushed: FlushState::new(synced, now),
             recovery: found.recovery,
             damage: Pace::default(),
-        })
+        };
+        // What a killed process left in the page cache is about to be shown to consumers.
+        if must_sync {
+            log.flush(now)?;
+        }
+        Ok(log)
     }
 
     /// Appends batches that were validated, giving them offsets and the leader's epoch in place; all or
@@ -151,7 +161,7 @@ impl Log {
         let stamped = self.stamp_all(&batches, &context);
         let producers = follow(&writer.producers, &batches, &stamped, context.now)?;
         self.write(&mut writer, &stamped, &context)
-            .inspect_err(|it| self.health.tell_failure(it, context.now))?;
+            .map_err(|it| self.health.append_failed(it, context.now))?;
         writer.producers.0.extend(producers.0);
         Ok(self.publish(&stamped, &context))
     }
@@ -159,6 +169,11 @@ impl Log {
     /// What an append of this batch would say of its producer.
     pub fn check_producer(&self, header: &BatchHeader) -> Result<ProducerCheck, LogError> {
         self.writer.lock().producers.check(header)
+    }
+
+    /// The producers that the log remembers, by id.
+    pub fn active_producers(&self) -> Vec<ActiveProducer> {
+        self.writer.lock().producers.active()
     }
 
     /// What an append answers for a batch that is stored already.
@@ -186,13 +201,14 @@ impl Log {
         self.writer.lock().epochs.earliest()
     }
 
-    pub fn log_start_offset(&self) -> Offset {
-        Offset(self.start.load(Ordering::Acquire))
-    }
-
     /// The offset that the next record gets.
     pub fn log_end_offset(&self) -> Offset {
         Offset(self.end.load(Ordering::Acquire))
+    }
+
+    /// Whether its directory is in use.
+    pub fn is_online(&self) -> bool {
+        self.health.is_online()
     }
 
     /// What opening it took, after a stop that was not clean.
@@ -271,7 +287,9 @@ impl Log {
     fn publish(&self, stamped: &[Stamped], context: &AppendContext) -> Appended {
         let first = stamped.first().expect("an append has a batch");
         let last_offset = stamped.last().unwrap_or(first).header.last_offset();
-        self.end.store((last_offset + 1).0, Ordering::Release);
+        let end = last_offset + 1;
+        self.flushed.note_append(end, self.settings.load().flush_messages);
+        self.end.store(end.0, Ordering::Release);
         Appended {
             base_offset: first.header.base_offset,
             last_offset,

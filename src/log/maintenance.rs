@@ -1,10 +1,11 @@
-//! What a log does besides appends and reads: retention, flushing, closing, deletion. Called off the request path.
+//! What a log does besides appends and reads: retention, closing, deletion. Called off the request path.
 
 use std::sync::{Arc, atomic::Ordering};
 
 use super::{
     Log, LogError, file_name,
     log::{Deleted, State, Writer},
+    log_start::below_start,
     retention::{SegmentSpan, deletable},
     routes::free_of_routes,
     segment::Segment,
@@ -12,9 +13,13 @@ use super::{
 use crate::base::{Offset, TimestampMs};
 
 impl Log {
-    /// Deletes segments that retention by time or size no longer keeps, and rolls one that is too old; returns how
+    /// Deletes segments that lie below the log's start or that retention by time or size no longer keeps, and rolls one that is too old; returns how
     /// many. Also forgets silent producers, flushes what was rolled, and closes files that nobody uses.
     pub fn retain(&self, now: TimestampMs) -> Result<usize, LogError> {
+        self.apply_retention(now).map_err(|it| self.health.failed(it))
+    }
+
+    fn apply_retention(&self, now: TimestampMs) -> Result<usize, LogError> {
         let (deleted, due) = {
             let mut writer = self.writer.lock();
             self.check_open(&writer)?;
@@ -44,21 +49,26 @@ impl Log {
         let mut writer = self.writer.lock();
         self.check_open(&writer)?;
         writer.state = State::Closed;
-        let active = self.active();
-        active.seal()?;
-        let segments = self.segments.load_full();
-        self.sync(unflushed(&segments, writer.recovery_point))?;
-        self.write_snapshot(&writer, true)?;
-        writer.recovery_point = self.log_end_offset();
+        self.store_all(&mut writer).map_err(|it| self.health.failed(it))?;
         // There may be more logs than files that may be open.
-        for segment in segments.iter() {
+        for segment in self.segments.load().iter() {
             segment.close_files();
         }
         Ok(())
     }
 
+    fn store_all(&self, writer: &mut Writer) -> Result<(), LogError> {
+        self.active().seal()?;
+        self.flush_at_close(writer)?;
+        self.write_snapshot(writer, true)
+    }
+
     /// Renames the folder out of the way (`….-delete`) and removes it.
     pub fn delete(&self) -> Result<(), LogError> {
+        self.remove_folder().map_err(|it| self.health.failed(it))
+    }
+
+    fn remove_folder(&self) -> Result<(), LogError> {
         let renamed = {
             let mut writer = self.writer.lock();
             writer.state = State::Closed;
@@ -105,27 +115,24 @@ impl Log {
     fn delete_segments(&self, writer: &mut Writer, now: TimestampMs) -> Result<usize, LogError> {
         let segments = self.segments.load_full();
         let spans: Vec<_> = segments.iter().map(|it| span(it)).collect();
-        let count = deletable(&spans, &self.settings.load(), now).min(free_of_routes(
-            &segments,
-            &writer.producers,
-            now,
-        ));
+        let count = deletable(&spans, &self.settings.load(), now)
+            .max(below_start(&segments, self.log_start_offset()))
+            .min(free_of_routes(&segments, &writer.producers, now));
         if count == 0 {
             return Ok(0);
         }
         if count == segments.len() {
             self.roll(writer, now)?;
-            let dir = self.path();
             // The new segment alone tells the log's end: it must not vanish in a power cut that keeps the renames.
-            self.disk
-                .sync_dir(&dir)
-                .map_err(|it| self.health.fsync_failed(LogError::storage("fsync", &dir)(it)))?;
+            self.sync_folder()?;
         }
         let renamed = self.mark_deleted(writer, segments.get(..count).unwrap_or_default(), now);
         let log_start = self.log_start_offset();
         writer.epochs.truncate_to(log_start);
         writer.epochs.store()?;
-        self.remove_snapshots_before(log_start)?;
+        // The first segment may begin before the start: recovery begins there, with what was known of producers.
+        let first = self.segments.load().first().map_or(log_start, |it| it.base_offset);
+        self.remove_snapshots_before(first)?;
         renamed.map(|()| count)
     }
 
@@ -143,54 +150,23 @@ impl Log {
             let kept = self.segments.load().get(1..).unwrap_or_default().to_vec();
             let log_start = kept.first().map_or(self.log_end_offset(), |it| it.base_offset);
             // In this order: a reader that does not find the segment finds that the log begins later.
-            self.start.store(log_start.0, Ordering::Release);
+            self.start.fetch_max(log_start.0, Ordering::AcqRel);
             self.segments.store(Arc::new(kept));
         }
         Ok(())
     }
 
-    fn remove_snapshots_before(&self, log_start: Offset) -> Result<(), LogError> {
+    fn remove_snapshots_before(&self, first: Offset) -> Result<(), LogError> {
         let dir = self.path();
         let names = self.disk.list(&dir).map_err(LogError::storage("list", &dir))?;
         for name in names {
-            if file_name::offset(&name, file_name::SNAPSHOT).is_some_and(|it| it < log_start) {
+            if file_name::offset(&name, file_name::SNAPSHOT).is_some_and(|it| it < first) {
                 let path = dir.join(name);
                 self.disk.remove(&path).map_err(LogError::storage("remove", &path))?;
             }
         }
         Ok(())
     }
-
-    /// fsyncs the segments that were rolled since the last time; appends go on meanwhile.
-    fn flush_sealed(&self) -> Result<(), LogError> {
-        let recovery_point = self.recovery_point();
-        let segments = self.segments.load_full();
-        let Some((active, sealed)) = segments.split_last() else { return Ok(()) };
-        if active.base_offset <= recovery_point {
-            return Ok(());
-        }
-        self.sync(unflushed(sealed, recovery_point))?;
-        let mut writer = self.writer.lock();
-        writer.recovery_point = writer.recovery_point.max(active.base_offset);
-        Ok(())
-    }
-
-    fn sync(&self, segments: &[Arc<Segment>]) -> Result<(), LogError> {
-        let dir = self.path();
-        for segment in segments {
-            segment.sync().map_err(|it| self.health.fsync_failed(it))?;
-        }
-        self.disk
-            .sync_dir(&dir)
-            .map_err(|it| self.health.fsync_failed(LogError::storage("fsync", &dir)(it)))
-    }
-}
-
-/// The segments that hold something beyond the recovery point. The first may begin before it: it was the active one when the
-/// point was set.
-fn unflushed(segments: &[Arc<Segment>], recovery_point: Offset) -> &[Arc<Segment>] {
-    let after = segments.partition_point(|it| it.base_offset <= recovery_point);
-    segments.get(after.saturating_sub(1)..).unwrap_or_default()
 }
 
 fn span(segment: &Segment) -> SegmentSpan {

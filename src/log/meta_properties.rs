@@ -1,6 +1,6 @@
 //! `meta.properties`: whose a log directory is. A node refuses another one's.
 
-use std::{collections::HashMap, path::Path};
+use std::{collections::HashMap, io, path::Path};
 
 use uuid::Uuid;
 
@@ -21,7 +21,6 @@ pub(super) struct Meta {
 /// Reads or makes `meta.properties`.
 pub(super) fn own(disk: &dyn Disk, path: &Path, node_id: BrokerId) -> Result<Meta, LogError> {
     let meta_path = path.join(FILE_NAME);
-    let refused = |reason| LogError::DirectoryRefused { path: path.to_owned(), reason };
     let Some(bytes) = disk.read_small(&meta_path).map_err(LogError::storage("read", &meta_path))?
     else {
         let meta = Meta { node_id, cluster_id: None, directory_id: Uuid::new_v4() };
@@ -29,13 +28,13 @@ pub(super) fn own(disk: &dyn Disk, path: &Path, node_id: BrokerId) -> Result<Met
         return Ok(meta);
     };
     let meta = Meta::decode(&bytes).ok_or_else(|| {
-        refused(format!(
-            "{FILE_NAME} is damaged: it needs version=1, node.id and directory.id; restore it from a copy"
-        ))
+        let reason =
+            "it is damaged: it needs version=1, node.id and directory.id; restore it from a copy";
+        LogError::storage("read", &meta_path)(io::Error::new(io::ErrorKind::InvalidData, reason))
     })?;
     if meta.node_id != node_id {
         let reason = format!("it belongs to node {}, this is node {}", meta.node_id.0, node_id.0);
-        return Err(refused(reason));
+        return Err(LogError::DirectoryRefused { path: path.to_owned(), reason });
     }
     Ok(meta)
 }

@@ -12,14 +12,17 @@ mod dir_owner;
 mod error;
 mod file;
 mod file_name;
+mod flush;
 mod health;
 mod index_file;
 mod leader_epochs;
 mod left_overs;
 #[expect(clippy::module_inception, reason = "the room is named after its main noun")]
 mod log;
+mod log_start;
 mod maintenance;
 mod meta_properties;
+mod offset_checkpoint;
 mod offset_index;
 mod partition_metadata;
 mod producer_recovery;
@@ -33,6 +36,7 @@ mod routes;
 mod salvage;
 mod segment;
 mod settings;
+mod space;
 mod stamp;
 mod time_index;
 
@@ -41,12 +45,15 @@ mod faulty;
 #[cfg(test)]
 mod tests;
 
+#[cfg(test)]
+pub(crate) use self::faulty::{Fault, Faults, FaultyDisk};
 pub use dir::LogDir;
 pub use dir_owner::DirOwner;
 pub use error::LogError;
 pub use health::Health;
 pub use log::{AppendContext, Appended, Log};
-pub use producer_state::{ProducerCheck, StoredBatch, UnfinishedRoute, is_derived};
+pub use producer_state::{ActiveProducer, ProducerCheck, StoredBatch, UnfinishedRoute, is_derived};
 pub use read::{Fetched, TimestampAndOffset};
 pub use recovery::Recovery;
 pub use settings::LogSettings;
+pub use space::Space;

@@ -64,6 +64,17 @@ pub(super) struct ProducerEntry {
     pub(super) batches: VecDeque<StoredBatch>,
 }
 
+/// What `DescribeProducers` tells of a producer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ActiveProducer {
+    pub producer_id: ProducerId,
+    pub producer_epoch: ProducerEpoch,
+    /// −1 before its first batch of this epoch.
+    pub last_sequence: i32,
+    /// When anything of it was last stored.
+    pub last_timestamp: TimestampMs,
+}
+
 /// All producers of a log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ProducerStates(pub(super) HashMap<ProducerId, ProducerEntry>);
@@ -108,6 +119,19 @@ impl ProducerStates {
     pub(super) fn expire(&mut self, now: TimestampMs, expiration_ms: i64) {
         let expiration_ms = u64::try_from(expiration_ms).unwrap_or(u64::MAX);
         self.0.retain(|_, entry| now.since(entry.seen) < expiration_ms);
+    }
+
+    /// By id.
+    pub(super) fn active(&self) -> Vec<ActiveProducer> {
+        let active = |(&producer_id, entry): (&ProducerId, &ProducerEntry)| ActiveProducer {
+            producer_id,
+            producer_epoch: entry.epoch,
+            last_sequence: entry.batches.back().map_or(-1, |it| it.last_sequence),
+            last_timestamp: entry.seen,
+        };
+        let mut producers: Vec<_> = self.0.iter().map(active).collect();
+        producers.sort_unstable_by_key(|it| it.producer_id);
+        producers
     }
 
     pub(super) fn unfinished_route(&self, producer_id: ProducerId) -> Option<UnfinishedRoute> {

@@ -8,6 +8,7 @@ use super::{
     Log, LogError,
     cursor::{LOOKUP_WINDOW_BYTES, Located, is_possible},
     segment::Segment,
+    time_index::TimestampOffset,
 };
 use crate::{
     base::{LeaderEpoch, Offset, TimestampMs},
@@ -46,9 +47,8 @@ impl Log {
         let log_end = self.log_end_offset();
         let segments = self.segments_from(from);
         // After the segments are chosen: retention may have taken the one that was asked for.
-        let log_start = self.log_start_offset();
-        if from < log_start || from > log_end {
-            return Err(LogError::OffsetOutOfRange { asked: from, log_start, log_end });
+        if from < self.log_start_offset() || from > log_end {
+            return Err(self.out_of_range(from));
         }
         let nothing = Fetched { records: Bytes::new(), next_offset: from };
         let ceiling = ceiling.min(log_end);
@@ -67,7 +67,7 @@ impl Log {
 
     /// Tells of damage that a reader met, now and then: it meets it again with each request.
     fn told<T>(&self, read: Result<T, LogError>) -> Result<T, LogError> {
-        read.inspect_err(|error| {
+        read.map_err(|error| self.health.failed(error)).inspect_err(|error| {
             if let LogError::CorruptBatch { offset, segment } = error
                 && self.damage.is_due(now())
             {
@@ -87,33 +87,78 @@ impl Log {
         target: TimestampMs,
         ceiling: Offset,
     ) -> Result<Option<TimestampAndOffset>, LogError> {
-        for segment in self.segments.load().iter() {
+        for segment in self.segments_from(self.log_start_offset()) {
             if segment.times().largest.is_none_or(|it| it.timestamp < target) {
                 continue;
             }
-            if let Some(found) = self.told(self.find_in(segment, target))? {
+            if let Some(found) = self.told(self.find_in(&segment, target))? {
                 return Ok(Some(found).filter(|it| it.offset < ceiling));
             }
         }
         Ok(None)
     }
 
-    /// The record with the largest timestamp (KIP-734).
+    /// The record with the largest timestamp (KIP-734), of those that were not deleted.
     pub fn max_timestamp(&self) -> Result<Option<TimestampAndOffset>, LogError> {
-        let segments = self.segments.load_full();
-        let mut newest: Option<(&Arc<Segment>, TimestampMs, Offset)> = None;
-        for segment in segments.iter() {
-            if let Some(it) = segment.times().largest
-                && newest.is_none_or(|(_, timestamp, _)| timestamp < it.timestamp)
-            {
-                newest = Some((segment, it.timestamp, it.offset));
+        let log_start = self.log_start_offset();
+        let mut newest: Option<(Arc<Segment>, TimestampOffset)> = None;
+        for segment in self.segments_from(log_start) {
+            let is_newer = |it: &TimestampOffset| {
+                newest.as_ref().is_none_or(|(_, at)| at.timestamp < it.timestamp)
+            };
+            if let Some(it) = self.told(self.largest_from(&segment, log_start))?.filter(is_newer) {
+                newest = Some((segment, it));
             }
         }
-        let Some((segment, timestamp, offset)) = newest else { return Ok(None) };
-        match self.told(segment.locate(offset))? {
-            Some(located) => self.find_in_batch(segment, &located, timestamp),
+        let Some((segment, it)) = newest else { return Ok(None) };
+        match self.told(segment.locate(it.offset))? {
+            Some(located) => self.find_in_batch(&segment, &located, it.timestamp),
             None => Ok(None),
         }
+    }
+
+    /// The largest timestamp of a segment's records from `log_start` on. What the segment remembers counts only where its
+    /// batch lies behind the start; else the batches behind are looked at.
+    fn largest_from(
+        &self,
+        segment: &Segment,
+        log_start: Offset,
+    ) -> Result<Option<TimestampOffset>, LogError> {
+        let largest = segment.times().largest;
+        let Some(first) = segment.locate(log_start)? else { return Ok(None) };
+        if first.header.base_offset >= log_start && largest.is_none_or(|it| it.offset >= log_start)
+        {
+            return Ok(largest);
+        }
+        let mut cursor = segment.cursor(first.position, LOOKUP_WINDOW_BYTES)?;
+        let mut newest: Option<TimestampOffset> = None;
+        while let Some(located) = cursor.next()? {
+            let header = &located.header;
+            let timestamp = if header.base_offset < log_start {
+                self.largest_within(&cursor.read(&located)?, log_start)
+            } else {
+                Some(header.max_timestamp)
+            };
+            if let Some(timestamp) = timestamp
+                && newest.is_none_or(|it| it.timestamp < timestamp)
+            {
+                newest = Some(TimestampOffset { timestamp, offset: header.last_offset() });
+            }
+        }
+        Ok(newest)
+    }
+
+    /// The largest timestamp of the records of a batch from `log_start` on; that of all, if it cannot be decoded.
+    fn largest_within(&self, batch: &Batch, log_start: Offset) -> Option<TimestampMs> {
+        let (header, mut largest) = (&batch.header, None);
+        let note = |offset_delta, timestamp_delta| {
+            if header.base_offset + i64::from(offset_delta) >= log_start {
+                largest = largest.max(Some(timestamp_of(header, timestamp_delta)));
+            }
+            false
+        };
+        let walked = batch.find_record(self.settings.load().decompressed_max_bytes, note);
+        if walked.is_ok() { largest } else { Some(header.max_timestamp) }
     }
 
     /// The segment that may hold `offset`, and those after it.
@@ -131,7 +176,9 @@ impl Log {
         let position = position_before(segment, target)?;
         let mut cursor = segment.cursor(position, LOOKUP_WINDOW_BYTES)?;
         while let Some(located) = cursor.next()? {
-            if located.header.max_timestamp >= target
+            let is_kept = located.header.last_offset() >= self.log_start_offset();
+            if is_kept
+                && located.header.max_timestamp >= target
                 && let Some(found) = self.find_in_batch(segment, &located, target)?
             {
                 return Ok(Some(found));
@@ -140,8 +187,8 @@ impl Log {
         Ok(None)
     }
 
-    /// The first record of a batch at or after `target`. A batch that cannot be decoded answers as a whole: its base
-    /// offset, at which nothing is missed.
+    /// The first record of a batch at or after `target` that was not deleted. A batch that cannot be decoded answers as a
+    /// whole: its base offset, at which nothing is missed.
     fn find_in_batch(
         &self,
         segment: &Segment,
@@ -156,12 +203,17 @@ impl Log {
         };
         let batch = segment.cursor(located.position, LOOKUP_WINDOW_BYTES)?.read(located)?;
         let max_bytes = self.settings.load().decompressed_max_bytes;
-        match batch.find_record(max_bytes, |_, delta| timestamp_of(header, delta) >= target) {
+        let log_start = self.log_start_offset();
+        let is_wanted = |offset_delta, timestamp_delta| {
+            timestamp_of(header, timestamp_delta) >= target
+                && header.base_offset + i64::from(offset_delta) >= log_start
+        };
+        match batch.find_record(max_bytes, is_wanted) {
             Ok(found) => Ok(found.map(|(offset_delta, timestamp_delta)| {
                 let offset = header.base_offset + i64::from(offset_delta);
                 answer(timestamp_of(header, timestamp_delta), offset)
             })),
-            Err(_) => Ok(Some(answer(header.max_timestamp, header.base_offset))),
+            Err(_) => Ok(Some(answer(header.max_timestamp, header.base_offset.max(log_start)))),
         }
     }
 }

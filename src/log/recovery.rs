@@ -27,12 +27,14 @@ use crate::{
 };
 
 /// What is known of a log before it is opened.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Opening {
     /// It was closed, and its directory has the clean-shutdown marker.
     pub(crate) clean: bool,
     /// Everything in segments before this offset is on disk for sure.
     pub(crate) recovery_point: Offset,
+    /// Up to where records were deleted on request; 0 if the segments tell where the log begins.
+    pub(crate) log_start: Offset,
 }
 
 /// What opening a log took, after a stop that was not clean.
@@ -52,6 +54,7 @@ pub(super) struct Loaded {
     pub(super) segments: Vec<Arc<Segment>>,
     pub(super) producers: ProducerStates,
     pub(super) epochs: LeaderEpochs,
+    pub(super) log_start: Offset,
     pub(super) log_end: Offset,
     pub(super) recovery: Recovery,
 }
@@ -90,7 +93,7 @@ impl Loader<'_> {
             epochs_known: epochs.load()?,
             epochs,
             end: Offset(0),
-            given_out: self.opening.recovery_point.max(newest_snapshot).max(orphans_end),
+            given_out: self.given_out_at_least(newest_snapshot.max(orphans_end)),
             recovery: Recovery::default(),
         };
         self.load_segments(offsets(&names, file_name::LOG).into(), &mut found)?;
@@ -105,15 +108,23 @@ impl Loader<'_> {
         self.add_active(&mut found)?;
         let Found { segments, mut epochs, end, recovery, .. } = found;
         epochs.truncate_from(end);
+        let first = segments.first().map_or(Offset(0), |it| it.base_offset);
+        let log_start = first.max(self.opening.log_start);
         // An empty log keeps the epoch that it had last.
-        if let Some(first) = segments.first().filter(|it| it.base_offset < end) {
-            epochs.truncate_to(first.base_offset);
+        if log_start < end {
+            epochs.truncate_to(log_start);
         }
         epochs.store()?;
         for segment in &segments {
             segment.close_files();
         }
-        Ok(Loaded { segments, producers, epochs, log_end: end, recovery })
+        Ok(Loaded { segments, producers, epochs, log_start, log_end: end, recovery })
+    }
+
+    /// No offset below it may be given out again, as far as what is known before a segment is read.
+    fn given_out_at_least(&self, found: Offset) -> Offset {
+        let Opening { recovery_point, log_start, .. } = self.opening;
+        found.max(recovery_point).max(log_start)
     }
 
     fn segment(&self, base: Offset) -> Arc<Segment> {
@@ -160,14 +171,20 @@ impl Loader<'_> {
     fn add_active(&self, found: &mut Found) -> Result<(), LogError> {
         let (end, given_out) = (found.end, found.given_out);
         if end < given_out {
-            tracing::error!(
-                dir = %self.dir.display(), from = end.0, to = given_out.0,
-                "records at the end of a log are missing: the next one gets the offset behind them"
-            );
+            if self.opening.log_start < given_out {
+                tracing::error!(
+                    dir = %self.dir.display(), from = end.0, to = given_out.0,
+                    "records at the end of a log are missing: the next one gets the offset behind them"
+                );
+            }
             self.end_at(given_out, found)?;
             found.end = given_out;
         } else if found.segments.is_empty() {
-            found.segments.push(self.segment(Offset(0)));
+            let segment = self.segment(Offset(0));
+            if let Some(bytes) = self.settings.preallocated_bytes() {
+                segment.create(Some(bytes))?;
+            }
+            found.segments.push(segment);
         }
         Ok(())
     }
@@ -177,7 +194,7 @@ impl Loader<'_> {
         let Some(last) = found.segments.last().cloned() else {
             // It begins there too.
             let segment = self.segment(end);
-            segment.create()?;
+            segment.create(None)?;
             found.segments.push(segment);
             return Ok(());
         };
@@ -219,7 +236,7 @@ impl Loader<'_> {
             found.given_out = found.given_out.max(last.last_offset + 1);
         }
         found.recovery.segments += 1;
-        found.recovery.bytes_checked += size;
+        found.recovery.bytes_checked += position;
         if next_base.is_some() {
             segment.seal()?;
         }
@@ -244,6 +261,9 @@ impl Loader<'_> {
         let (segment, position) = (damage.segment, damage.position);
         let path = segment.log.path();
         let good = damage.next_good()?;
+        if good.is_none() && self.settings.preallocate && damage.is_unused()? {
+            return Ok(None);
+        }
         if good.is_none() && damage.is_torn()? {
             tracing::warn!(segment = %path.display(), size, end = position, "cut a torn tail off a segment");
             found.recovery.bytes_cut += size - position;

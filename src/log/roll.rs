@@ -41,7 +41,7 @@ impl Log {
         self.active().seal()?;
         self.write_snapshot(writer, false)?;
         let segment = Arc::new(Segment::new(&self.disk, &self.path(), self.log_end_offset(), now));
-        segment.create()?;
+        segment.create(self.settings.load().preallocated_bytes())?;
         let mut segments = self.segments.load().as_ref().clone();
         segments.push(Arc::clone(&segment));
         self.segments.store(Arc::new(segments));

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::{
     Log, LogError,
+    cursor::LOOKUP_WINDOW_BYTES,
     producer_state::{ProducerStates, UnfinishedRoute},
     segment::Segment,
 };
@@ -39,11 +40,18 @@ impl Log {
     ///
     /// # Errors
     ///
-    /// [`LogError::OffsetOutOfRange`] once retention has taken it; [`LogError::CorruptBatch`] if it is damaged.
+    /// [`LogError::OffsetOutOfRange`] once retention has taken it, not when readers may see it no more; [`LogError::CorruptBatch`] if it is damaged.
     pub fn route_record(&self, base_offset: Offset) -> Result<Batch, LogError> {
-        let fetched = self.read(base_offset, self.log_end_offset(), 0, true)?;
-        let first = fetched.batches().next();
-        first
+        let segments = self.segments.load_full();
+        let after = segments.partition_point(|it| it.base_offset <= base_offset);
+        let Some(segment) = after.checked_sub(1).and_then(|at| segments.get(at)) else {
+            return Err(self.out_of_range(base_offset));
+        };
+        let located = segment.locate(base_offset)?;
+        let batch = located
+            .map(|it| segment.cursor(it.position, LOOKUP_WINDOW_BYTES)?.read(&it))
+            .transpose()?;
+        batch
             .filter(|it| it.header.base_offset == base_offset && it.check_crc().is_ok())
             .ok_or_else(|| LogError::CorruptBatch { offset: base_offset, segment: self.path() })
     }

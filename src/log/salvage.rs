@@ -63,6 +63,13 @@ impl Damage<'_> {
         Ok(looks_torn && !self.entries.iter().any(is_behind))
     }
 
+    /// Whether it is room that a preallocated segment has not used yet.
+    pub(super) fn is_unused(&self) -> Result<bool, LogError> {
+        let is_last =
+            self.next_base.is_none() && self.entries.iter().all(|it| it.position < self.position);
+        Ok(is_last && self.header()?.iter().all(|&it| it == 0))
+    }
+
     /// As much of a header as there is.
     fn header(&self) -> Result<Vec<u8>, LogError> {
         let left = usize::try_from(self.segment.size() - self.position).unwrap_or(usize::MAX);

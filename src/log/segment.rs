@@ -37,6 +37,8 @@ pub(super) struct Segment {
     times: Mutex<Times>,
     /// An index was told to lead astray.
     doubted: AtomicBool,
+    /// The file is longer than what was written.
+    is_preallocated: AtomicBool,
 }
 
 /// Entries of the offset index that a search tries, backwards, before it begins at the segment's start.
@@ -78,6 +80,7 @@ impl Segment {
                 bytes_since_index_entry: 0,
             }),
             doubted: AtomicBool::new(false),
+            is_preallocated: AtomicBool::new(false),
         }
     }
 
@@ -101,9 +104,16 @@ impl Segment {
         self.times.lock().first = Some(first).filter(|it| it.0 >= 0);
     }
 
-    /// Makes the `.log`, so that an empty active segment keeps the log's end over a restart.
-    pub(super) fn create(&self) -> Result<(), LogError> {
-        self.log.get().map(drop).map_err(LogError::storage("create", &self.log.path()))
+    /// Makes the `.log`, so that an empty active segment keeps the log's end over a restart; with room for so many bytes, if any.
+    pub(super) fn create(&self, preallocated: Option<u64>) -> Result<(), LogError> {
+        let make = || match (self.log.get()?, preallocated) {
+            (_, None) => Ok(()),
+            (file, Some(bytes)) => {
+                self.is_preallocated.store(true, Ordering::Relaxed);
+                file.allocate(bytes)
+            }
+        };
+        make().map_err(LogError::storage("create", &self.log.path()))
     }
 
     /// Whether an offset can be told from the base offset by 31 bits.
@@ -159,25 +169,42 @@ impl Segment {
         }
     }
 
-    /// Writes the time index's last entry: after a clean stop it alone tells the largest timestamp. The offset index is
-    /// there too then, if only empty: `kafka-dump-log` opens it to verify the other.
+    /// Lets the files end where what was written to them ends, and writes the time index's last entry: after a clean stop it alone
+    /// tells the largest timestamp. The offset index is there too then, if only empty: `kafka-dump-log` opens it to verify the other.
     pub(super) fn seal(&self) -> Result<(), LogError> {
+        self.give_back_room()?;
         let Some(largest) = self.times().largest else { return Ok(()) };
         let offset_index = self.offset_index.entries.file();
         offset_index.get().map_err(LogError::storage("create", &offset_index.path()))?;
-        self.time_index
-            .append_if_later(largest)
-            .map_err(LogError::storage("append to", &self.time_index.entries.file().path()))
+        let seal = || {
+            self.time_index.append_if_later(largest)?;
+            self.offset_index.entries.cut()?;
+            self.time_index.entries.cut()
+        };
+        seal().map_err(LogError::storage("seal", &self.log.path()))
     }
 
-    pub(super) fn sync(&self) -> Result<(), LogError> {
+    fn give_back_room(&self) -> Result<(), LogError> {
+        if !self.is_preallocated.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let cut = self.log.get().and_then(|it| it.truncate(self.size()));
+        cut.map_err(LogError::storage("truncate", &self.log.path()))?;
+        self.is_preallocated.store(false, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// fsyncs the records, which alone recovery needs.
+    pub(super) fn sync_records(&self) -> Result<(), LogError> {
         if self.size() == 0 && !self.log.path().exists() {
             return Ok(());
         }
-        self.log
-            .get()
-            .and_then(|it| it.sync())
-            .map_err(LogError::storage("fsync", &self.log.path()))?;
+        let synced = self.log.get().and_then(|it| it.sync());
+        synced.map_err(LogError::storage("fsync", &self.log.path()))
+    }
+
+    pub(super) fn sync(&self) -> Result<(), LogError> {
+        self.sync_records()?;
         self.offset_index
             .entries
             .sync()

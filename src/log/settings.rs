@@ -1,6 +1,6 @@
 //! What a log needs to know of its topic's configs.
 
-use crate::config::{CleanupPolicy, LogConfig, TopicConfig};
+use crate::config::{CleanupPolicy, FlushMode, LogConfig, TopicConfig};
 
 /// The topic configs that the log itself acts on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +13,10 @@ pub struct LogSettings {
     pub segment_index_bytes: u32,
     pub index_interval_bytes: u32,
     pub file_delete_delay_ms: u64,
+    /// Records that may be acknowledged before an fsync; 1 where each is acknowledged after one (`klamm.flush.mode=ack`).
+    pub flush_messages: i64,
+    pub flush_ms: i64,
+    pub preallocate: bool,
     /// `producer.id.expiration.ms` of the node.
     pub producer_id_expiration_ms: i64,
     /// `klamm.decompressed.max.bytes` of the node: a timestamp lookup looks into one batch.
@@ -30,8 +34,19 @@ impl LogSettings {
             segment_index_bytes: topic.segment_index_bytes,
             index_interval_bytes: topic.index_interval_bytes,
             file_delete_delay_ms: topic.file_delete_delay_ms,
+            flush_messages: match topic.flush_mode {
+                FlushMode::Os => topic.flush_messages,
+                FlushMode::Ack => 1,
+            },
+            flush_ms: topic.flush_ms,
+            preallocate: topic.preallocate,
             producer_id_expiration_ms: node.producer_id_expiration_ms,
             decompressed_max_bytes: node.decompressed_max_bytes,
         }
+    }
+
+    /// What a new segment takes from the disk at once.
+    pub(super) fn preallocated_bytes(&self) -> Option<u64> {
+        self.preallocate.then_some(u64::from(self.segment_bytes))
     }
 }

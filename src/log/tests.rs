@@ -23,6 +23,8 @@ use crate::{
 
 mod append;
 mod damage;
+mod deletion;
+mod every_operation;
 mod faults;
 mod indexes;
 mod lookups;
@@ -44,6 +46,9 @@ pub(crate) fn settings() -> LogSettings {
         segment_index_bytes: 1 << 20,
         index_interval_bytes: 200,
         file_delete_delay_ms: 60_000,
+        flush_messages: i64::MAX,
+        flush_ms: i64::MAX,
+        preallocate: false,
         producer_id_expiration_ms: 86_400_000,
         decompressed_max_bytes: 1 << 20,
     }
@@ -132,8 +137,16 @@ pub(super) fn open(dir: &Path, settings: LogSettings) -> Log {
     Log::open(dir.to_owned(), settings, NOW).unwrap()
 }
 
+/// Opens it as its directory would, which remembers the start that segments do not tell.
+pub(super) fn reopen(dir: &Path, settings: LogSettings, clean: bool, before: &Log) -> Log {
+    let log_start = before.start_within_segments().unwrap_or_default();
+    let opening = Opening { clean, log_start, ..Opening::default() };
+    let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+    Log::open_on(disk, dir.to_owned(), Arc::<Health>::default(), settings, opening, NOW).unwrap()
+}
+
 pub(super) fn open_clean(dir: &Path, settings: LogSettings) -> Log {
-    let opening = Opening { clean: true, recovery_point: Offset(0) };
+    let opening = Opening { clean: true, ..Opening::default() };
     let disk: Arc<dyn Disk> = Arc::new(RealDisk);
     Log::open_on(disk, dir.to_owned(), Arc::<Health>::default(), settings, opening, NOW).unwrap()
 }

@@ -41,7 +41,7 @@ use crate::{
     coordinator::{AlertIntake, DeadLetterTopics},
     log::Appended,
     plugin::PluginHost,
-    replica::{Partition, ReplicaManager},
+    replica::{Partition, ReplicaError, ReplicaManager},
     telemetry::{self, Metrics},
 };
 
@@ -121,6 +121,9 @@ impl Produce {
 
     fn begin(&self, submission: Submission) -> Result<Begun, ProduceError> {
         let partition = self.shared.leader(&submission.topic_partition)?;
+        if submission.topic_id.is_some_and(|it| it != partition.topic_id) {
+            return Err(ReplicaError::UnknownTopicId.into());
+        }
         let config = partition.config();
         if config.has_hooks() || self.has_lane(&submission.topic_partition) {
             return self.enter_lane(submission, partition.topic_id);

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use bytes::Bytes;
 
 use crate::{
-    base::{Offset, TimestampMs, TopicPartition},
+    base::{Offset, TimestampMs, TopicId, TopicPartition},
     replica::{Acks, ReplicaError},
     wire::record_batch::BatchError,
 };
@@ -15,6 +15,8 @@ use crate::{
 pub struct Submission {
     /// The partition that the client chose.
     pub topic_partition: TopicPartition,
+    /// Of the topic, if the client told it: one that was made anew under the name is another.
+    pub topic_id: Option<TopicId>,
     /// One record batch, as received.
     pub records: Bytes,
     pub acks: Acks,

@@ -17,7 +17,7 @@ use super::{
 use crate::{
     base::{BrokerId, LeaderEpoch, ProducerEpoch, ProducerId, TimestampMs, TopicId},
     metadata::{ConfigResource, MetadataImage, PartitionImage, TopicImage},
-    replica::Acks,
+    replica::{Acks, DeleteUpTo},
     wire::record_batch::{
         Batch, BatchBuilder, Compression, ControlType, DecodedBatch, RecordParts, control_batch,
         split,
@@ -65,6 +65,7 @@ impl Node {
     fn submission(batch: &Batch) -> Submission {
         Submission {
             topic_partition: TopicPartition::new(TOPIC, 0),
+            topic_id: None,
             records: batch.bytes.clone(),
             acks: Acks::All,
             timeout: TIMEOUT,
@@ -284,6 +285,45 @@ async fn finish_under_a_smaller_limit(plugins: &Arc<PluginHost>) {
     assert_eq!((node.values(1), node.values(2)), (vec!["0".into()], vec!["1".into()]));
     let refused = node.submit(&self::batch(2, 2)).await;
     assert!(matches!(refused, Err(ProduceError::TooLarge { .. })), "{refused:?}");
+}
+
+#[test]
+fn a_route_is_finished_though_its_record_was_deleted_on_request() {
+    with_host(|runtime, plugins| {
+        runtime.block_on(finish_what_is_deleted(plugins));
+    });
+}
+
+async fn finish_what_is_deleted(plugins: &Arc<PluginHost>) {
+    let node = Node::start(plugins);
+    let batch = batch(0, 2);
+    node.begin(&batch, &route(&two(), 0), 1).await;
+    let all = [(TopicPartition::new(TOPIC, 0), DeleteUpTo::HighWatermark)];
+    node.replicas.delete_records(&all).remove(0).unwrap();
+    let node = node.crash().await;
+    assert_eq!(node.partition(0).log().log_start_offset(), node.partition(0).high_watermark());
+
+    node.submit(&batch).await.unwrap();
+    assert_eq!((node.values(1), node.values(2)), (vec!["0".into()], vec!["1".into()]));
+}
+
+#[test]
+fn a_batch_for_a_topic_of_another_id_is_not_stored() {
+    with_host(|runtime, plugins| {
+        runtime.block_on(send_to_another_id(plugins));
+    });
+}
+
+async fn send_to_another_id(plugins: &Arc<PluginHost>) {
+    let node = Node::start(plugins);
+    let id = node.partition(0).topic_id;
+    let with_id = |id| Submission { topic_id: Some(id), ..Node::submission(&batch(0, 1)) };
+    let other = TopicId(Uuid::from_u128(id.0.as_u128() + 1));
+    let refused = node.produce.submit(with_id(other)).await;
+    let is_told = matches!(refused, Err(ProduceError::Replica(ReplicaError::UnknownTopicId)));
+    assert!(is_told, "{refused:?}");
+    assert_eq!(node.values(0), Vec::<String>::new());
+    node.produce.submit(with_id(id)).await.unwrap();
 }
 
 #[test]

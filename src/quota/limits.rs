@@ -61,30 +61,56 @@ impl Limits {
         if self.is_empty() {
             return None;
         }
-        let (own_user, any_user) = (Some(Some(user)), Some(None));
-        let (own_id, any_id) = (Some(Some(client_id)), Some(None));
-        let closest_first = [
-            (own_user, own_id),
-            (own_user, any_id),
-            (own_user, None),
-            (any_user, own_id),
-            (any_user, any_id),
-            (any_user, None),
-            (None, own_id),
-            (None, any_id),
-        ];
         // A client without an id is of no quota of client ids, as in Kafka.
-        let applies = |(_, id): &(_, Option<_>)| id.is_none() || !client_id.is_empty();
-        closest_first.into_iter().filter(applies).find_map(|(of_user, of_id)| {
-            let bound = self.0.get(&entity(of_user, of_id))?.get(quota.key())?.0;
-            let user = of_user.map(|_| user.to_owned());
-            let client_id = of_id.map(|_| client_id.to_owned());
+        let applies = |it: &&Level| it.client_id == Of::Nobody || !client_id.is_empty();
+        CLOSEST_FIRST.iter().filter(applies).find_map(|level| {
+            let bound = self.0.get(&level.entity(user, client_id))?.get(quota.key())?.0;
+            let user = (level.user != Of::Nobody).then(|| user.to_owned());
+            let client_id = (level.client_id != Of::Nobody).then(|| client_id.to_owned());
             Some((MeterKey { quota, user, client_id }, bound))
         })
     }
 }
 
-fn entity(user: Option<Option<&str>>, client_id: Option<Option<&str>>) -> QuotaEntity {
-    let parts = [(User, user), (ClientId, client_id)];
-    parts.into_iter().filter_map(|(kind, name)| Some((kind, name?.map(String::from)))).collect()
+/// Whom a part of a quota's entity names.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Of {
+    /// This user, or this client id.
+    One,
+    /// Those that are not named.
+    Default,
+    /// It has no such part.
+    Nobody,
+}
+
+struct Level {
+    user: Of,
+    client_id: Of,
+}
+
+const fn level(user: Of, client_id: Of) -> Level {
+    Level { user, client_id }
+}
+
+const CLOSEST_FIRST: [Level; 8] = [
+    level(Of::One, Of::One),
+    level(Of::One, Of::Default),
+    level(Of::One, Of::Nobody),
+    level(Of::Default, Of::One),
+    level(Of::Default, Of::Default),
+    level(Of::Default, Of::Nobody),
+    level(Of::Nobody, Of::One),
+    level(Of::Nobody, Of::Default),
+];
+
+impl Level {
+    fn entity(&self, user: &str, client_id: &str) -> QuotaEntity {
+        let parts = [(User, self.user, user), (ClientId, self.client_id, client_id)];
+        let part = |(kind, of, name): (_, _, &str)| match of {
+            Of::One => Some((kind, Some(name.to_owned()))),
+            Of::Default => Some((kind, None)),
+            Of::Nobody => None,
+        };
+        parts.into_iter().filter_map(part).collect()
+    }
 }

@@ -8,11 +8,16 @@ use crate::metadata::{MetadataRecord, QuotaEntityType, QuotaValue};
 const WINDOW_MS: i64 = 1_000;
 const WINDOWS: i64 = 11;
 
-fn quotas(limits: &[(Option<Option<&str>>, Option<Option<&str>>, &str, f64)]) -> ClientQuotas {
+/// The default of a part of an entity; no such part is empty.
+const DEFAULT: &str = "<default>";
+
+/// User, client id, key and value.
+fn quotas(limits: &[(&str, &str, &str, f64)]) -> ClientQuotas {
     let mut image = MetadataImage::default();
     for &(user, client_id, key, value) in limits {
         let parts = [(QuotaEntityType::User, user), (QuotaEntityType::ClientId, client_id)];
-        let entity = parts.into_iter().filter_map(|(it, name)| Some((it, name?.map(Into::into))));
+        let named = parts.into_iter().filter(|(_, name)| !name.is_empty());
+        let entity = named.map(|(it, name)| (it, Some(name.into()).filter(|_| name != DEFAULT)));
         image.replay(&MetadataRecord::ClientQuota {
             entity: entity.collect(),
             key: key.into(),
@@ -25,7 +30,7 @@ fn quotas(limits: &[(Option<Option<&str>>, Option<Option<&str>>, &str, f64)]) ->
 }
 
 fn of_client(key: &str, value: f64) -> ClientQuotas {
-    quotas(&[(None, Some(Some("app")), key, value)])
+    quotas(&[("", "app", key, value)])
 }
 
 #[test]
@@ -42,17 +47,15 @@ fn without_a_quota_nothing_is_counted_or_held_back() {
 
 #[test]
 fn the_closest_limit_holds() {
-    let (me, any) = (Some(Some("u")), Some(None));
-    let (app, any_id) = (Some(Some("c")), Some(None));
     let closest_first = [
-        (me, app),
-        (me, any_id),
-        (me, None),
-        (any, app),
-        (any, any_id),
-        (any, None),
-        (None, app),
-        (None, any_id),
+        ("u", "c"),
+        ("u", DEFAULT),
+        ("u", ""),
+        (DEFAULT, "c"),
+        (DEFAULT, DEFAULT),
+        (DEFAULT, ""),
+        ("", "c"),
+        ("", DEFAULT),
     ];
     for at in 0..closest_first.len() {
         let set: Vec<_> = (1_u32..)
@@ -66,10 +69,10 @@ fn the_closest_limit_holds() {
 
 #[test]
 fn a_quota_of_a_user_is_shared_by_its_clients_and_one_of_client_ids_is_not() {
-    let shared = quotas(&[(Some(None), None, "producer_byte_rate", 100.0)]);
+    let shared = quotas(&[(DEFAULT, "", "producer_byte_rate", 100.0)]);
     assert_eq!(shared.record(Quota::Produce, "u", "a", 1_000.0, 0), 0);
     assert!(shared.record(Quota::Produce, "u", "b", 1_000.0, 0) > 0);
-    let apart = quotas(&[(None, Some(None), "producer_byte_rate", 100.0)]);
+    let apart = quotas(&[("", DEFAULT, "producer_byte_rate", 100.0)]);
     assert_eq!(apart.record(Quota::Produce, "u", "a", 1_000.0, 0), 0);
     assert_eq!(apart.record(Quota::Produce, "u", "b", 1_000.0, 0), 0);
     assert_eq!(apart.record(Quota::Produce, "u", "", 1e9, 0), 0);
@@ -105,7 +108,7 @@ fn mutations_are_refused_once_the_bucket_is_overdrawn() {
 
 #[test]
 fn invented_client_ids_do_not_take_the_nodes_memory() {
-    let quotas = quotas(&[(None, Some(None), "producer_byte_rate", 1.0)]);
+    let quotas = quotas(&[("", DEFAULT, "producer_byte_rate", 1.0)]);
     let send = |id: &str, now_ms| quotas.record(Quota::Produce, "u", id, 100.0, now_ms);
     for at in 0..25_000 {
         send(&format!("id-{at}"), at);

@@ -8,8 +8,8 @@ pub enum ReplicaError {
     UnknownTopicOrPartition,
     #[error("no topic has this id")]
     UnknownTopicId,
-    /// Its log could not be opened. It is tried again with the next change of the metadata, and by the next start.
-    #[error("the partition's log could not be opened")]
+    /// Its log could not be opened, which is tried again, or its log directory is offline until a restart.
+    #[error("the partition's log is offline")]
     Offline,
     #[error("this node does not lead the partition")]
     NotLeader,
@@ -22,6 +22,9 @@ pub enum ReplicaError {
     /// Stored, but not committed in time.
     #[error("not committed in time")]
     TimedOut,
+    /// The records are deleted, and may be back after a crash.
+    #[error("the start of the log could not be written down")]
+    NotPersisted,
     #[error(transparent)]
     Log(#[from] LogError),
 }

@@ -70,8 +70,12 @@ impl Hosted {
         self.partition.set_role(wanted.role.clone());
     }
 
+    /// In a directory that is offline it stays, and is put aside by the next start.
     pub(super) fn delete(&self) {
         self.partition.stop();
+        if !self.dir.health.is_online() {
+            return;
+        }
         if let Err(error) = self.partition.log().delete() {
             let cause = cause(&error);
             tracing::error!(partition = %self.partition.topic_partition, %error, cause, "could not delete a log");
@@ -84,6 +88,15 @@ impl Hosted {
         {
             let cause = cause(&error);
             tracing::error!(partition = %self.partition.topic_partition, %error, cause, "could not apply retention");
+        }
+    }
+
+    pub(super) fn flush_if_due(&self) {
+        if let Err(error) = self.partition.log().flush_if_due(now())
+            && self.dir.health.is_online()
+        {
+            let cause = cause(&error);
+            tracing::warn!(partition = %self.partition.topic_partition, %error, cause, "could not flush a log");
         }
     }
 

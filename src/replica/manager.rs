@@ -3,7 +3,6 @@
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     sync::{Arc, atomic::AtomicI64},
-    thread,
 };
 
 use arc_swap::ArcSwap;
@@ -11,7 +10,7 @@ use parking_lot::Mutex;
 use prometheus_client::metrics::gauge::Gauge;
 
 use super::{
-    Partition, ReplicaError,
+    Partition, ReplicaError, dirs,
     hosted::{Hosted, Wanted, cause},
     metrics,
     read_budget::ReadBudget,
@@ -23,9 +22,6 @@ use crate::{
     metadata::{MetadataImage, TopicImage},
     telemetry::Metrics,
 };
-
-/// Logs are opened and closed by so many threads at once: each waits for the disk most of the time.
-const LOADING_THREADS: usize = 4;
 
 pub(super) type Partitions = BTreeMap<TopicPartition, Arc<Hosted>>;
 
@@ -52,10 +48,16 @@ impl ReplicaManager {
     ///
     /// # Errors
     ///
-    /// [`crate::log::LogError::DirectoryRefused`] for a directory that is in use or another node's.
+    /// [`crate::log::LogError::DirectoryRefused`] for a directory that is in use or another node's, and any failure of the first.
     pub fn start(config: &Arc<Config>, registry: &Metrics) -> Result<Arc<Self>, ReplicaError> {
-        let open = |path| LogDir::open(path, config.node.id).map(Arc::new);
-        let dirs = config.log.dirs.iter().map(|it| open(it.as_path())).collect::<Result<_, _>>()?;
+        Ok(Self::over(dirs::open(config)?, config, registry))
+    }
+
+    pub(super) fn over(
+        dirs: Vec<Arc<LogDir>>,
+        config: &Arc<Config>,
+        registry: &Metrics,
+    ) -> Arc<Self> {
         let count = Gauge::default();
         registry.register(|it| {
             it.register(
@@ -76,16 +78,7 @@ impl ReplicaManager {
             read_budget: ReadBudget::default(),
         });
         metrics::register(registry, &manager);
-        Ok(manager)
-    }
-
-    /// Ties the log directories to a cluster; to be called before the first [`ReplicaManager::apply`].
-    ///
-    /// # Errors
-    ///
-    /// [`crate::log::LogError::DirectoryRefused`] if one belongs to another cluster.
-    pub fn claim(&self, cluster_id: &str) -> Result<(), ReplicaError> {
-        Ok(self.dirs.iter().try_for_each(|it| it.claim(cluster_id))?)
+        manager
     }
 
     /// Makes partitions as `image` says: opens and creates logs, deletes those of removed topics, takes over changed
@@ -111,9 +104,9 @@ impl ReplicaManager {
         self.publish(kept.clone());
         if !gone.is_empty() {
             // Also after a crash, a topic that gets the name of one that is gone must not be taken for it.
-            self.store_recovery_points();
+            self.store_checkpoints();
         }
-        each(&gone, |(_, it)| it.delete());
+        self.each_in_its_dir(&gone, |(_, it)| &it.dir, |(_, it)| it.delete());
         let is_first = self.image.load().version == 0;
         if is_first {
             self.put_strays_aside(image);
@@ -130,7 +123,7 @@ impl ReplicaManager {
             dir.forget_all_but(|it| offline.contains(it));
         }
         if is_first {
-            self.store_recovery_points();
+            self.store_checkpoints();
         }
         self.offline.store(Arc::new(offline));
         self.image.store(Arc::clone(image));
@@ -141,13 +134,6 @@ impl ReplicaManager {
         !self.offline.load().is_empty()
     }
 
-    /// Waits until no log directory is in use any more.
-    pub async fn all_offline(&self) {
-        for dir in &self.dirs {
-            dir.health.went_offline().await;
-        }
-    }
-
     /// The partition, if this node leads it and the caller's epoch (if any) is the current one.
     pub fn leader(
         &self,
@@ -155,6 +141,9 @@ impl ReplicaManager {
         current_leader_epoch: Option<LeaderEpoch>,
     ) -> Result<Arc<Partition>, ReplicaError> {
         let partition = self.find(topic_partition).ok_or_else(|| self.absent(topic_partition))?;
+        if !partition.log().is_online() {
+            return Err(ReplicaError::Offline);
+        }
         if !partition.is_leader() {
             return Err(ReplicaError::NotLeader);
         }
@@ -198,10 +187,23 @@ impl ReplicaManager {
     /// Applies retention to every log; called now and then.
     pub fn retain(&self) {
         let _changing = self.changing.lock();
-        for it in self.partitions.load().values() {
+        for it in self.partitions.load().values().filter(|it| it.dir.health.is_online()) {
             it.retain();
         }
-        self.store_recovery_points();
+        self.store_checkpoints();
+    }
+
+    /// fsyncs the logs that are due by `flush.ms`; called now and then.
+    pub fn flush_due(&self) {
+        for it in self.partitions.load().values().filter(|it| it.dir.health.is_online()) {
+            it.flush_if_due();
+        }
+    }
+
+    /// Writes down where logs begin, and where recovery does after a crash; called now and then.
+    pub fn checkpoint(&self) {
+        let _changing = self.changing.lock();
+        self.store_checkpoints();
     }
 
     /// fsyncs and closes every log, and leaves the clean-shutdown marker.
@@ -210,14 +212,18 @@ impl ReplicaManager {
         let hosted = self.partitions.load_full();
         let hosted: Vec<_> = hosted.values().collect();
         let closed = Mutex::new(HashMap::<_, bool>::new());
-        each(&hosted, |it| {
-            it.partition.stop();
-            let is_closed = it.close();
-            *closed.lock().entry(it.dir.path.clone()).or_insert(true) &= is_closed;
-        });
-        self.store_recovery_points();
+        self.each_in_its_dir(
+            &hosted,
+            |it| &it.dir,
+            |it| {
+                it.partition.stop();
+                let is_closed = it.close();
+                *closed.lock().entry(it.dir.path.clone()).or_insert(true) &= is_closed;
+            },
+        );
+        self.store_checkpoints();
         let closed = closed.into_inner();
-        for dir in self.dirs.iter().filter(|it| closed.get(&it.path) != Some(&false)) {
+        for dir in self.online_dirs().filter(|it| closed.get(&it.path) != Some(&false)) {
             if self.holds_unopened(dir) {
                 continue;
             }
@@ -240,7 +246,7 @@ impl ReplicaManager {
         let is_wanted = |partition: &TopicPartition, topic_id| {
             image.topic(partition.topic.as_str()).is_some_and(|it| it.id == topic_id)
         };
-        for dir in &self.dirs {
+        for dir in self.online_dirs() {
             if let Err(error) = dir.put_strays_aside(is_wanted) {
                 let cause = cause(&error);
                 tracing::warn!(dir = %dir.path.display(), %error, cause, "could not look for records of deleted topics");
@@ -253,11 +259,24 @@ impl ReplicaManager {
     }
 
     fn absent(&self, topic_partition: &TopicPartition) -> ReplicaError {
-        if self.offline.load().contains(topic_partition) {
+        if self.could_not_open(topic_partition) {
             ReplicaError::Offline
         } else {
             ReplicaError::UnknownTopicOrPartition
         }
+    }
+
+    pub(super) fn could_not_open(&self, topic_partition: &TopicPartition) -> bool {
+        self.offline.load().contains(topic_partition)
+    }
+
+    /// Whether the image before the one that is being applied had this partition; unknown of a node's first.
+    pub(super) fn is_new(&self, wanted: &Wanted) -> bool {
+        let before = self.image.load();
+        let partition = &wanted.topic_partition;
+        let topic = before.topic(partition.topic.as_str()).filter(|it| it.id == wanted.topic_id);
+        let had = topic.map_or(0, |it| it.partitions.len());
+        before.version > 0 && usize::try_from(partition.partition).is_ok_and(|it| it >= had)
     }
 
     fn publish(&self, partitions: Partitions) {
@@ -317,28 +336,25 @@ impl ReplicaManager {
         Arc::new(TopicConfig::resolve(&self.altered.load(), &topic.name, own))
     }
 
-    fn store_recovery_points(&self) {
-        let hosted = self.partitions.load();
-        for dir in &self.dirs {
-            let points = hosted
-                .iter()
-                .filter(|(_, it)| Arc::ptr_eq(&it.dir, dir))
-                .map(|(key, it)| (key.clone(), it.partition.log().recovery_point()))
-                .collect();
+    /// Every partition of this node.
+    pub(super) fn hosted(&self) -> Arc<Partitions> {
+        self.partitions.load_full()
+    }
+
+    /// Writes down where logs begin, and up to where they are on disk.
+    fn store_checkpoints(&self) {
+        let hosted = self.hosted();
+        for dir in self.online_dirs() {
+            self.store_log_starts(dir);
+            let points = || {
+                let here = hosted.iter().filter(|(_, it)| Arc::ptr_eq(&it.dir, dir));
+                let point = |it: &Hosted| Some(it.partition.log().recovery_point());
+                here.map(|(key, it)| (key.clone(), point(it))).collect()
+            };
             if let Err(error) = dir.store_recovery_points(points) {
                 let cause = cause(&error);
                 tracing::warn!(dir = %dir.path.display(), %error, cause, "recovery will have to check more");
             }
         }
     }
-}
-
-/// Works on all items with a few threads.
-pub(super) fn each<T: Sync>(items: &[T], work: impl Fn(&T) + Sync) {
-    let share = items.len().div_ceil(LOADING_THREADS).max(1);
-    thread::scope(|scope| {
-        for part in items.chunks(share) {
-            scope.spawn(|| part.iter().for_each(&work));
-        }
-    });
 }

@@ -4,9 +4,14 @@
 //! alone; the seams (ISR, epochs, purgatory) are those of many.
 
 mod byte_rate;
+mod delete_records;
+mod describe_dirs;
+mod dirs;
 mod error;
 mod fetch;
+mod group_commit;
 mod hosted;
+mod in_parallel;
 mod isr;
 mod manager;
 mod metrics;
@@ -18,6 +23,8 @@ mod read_budget;
 #[cfg(test)]
 mod tests;
 
+pub use delete_records::DeleteUpTo;
+pub use describe_dirs::DescribedDir;
 pub use error::ReplicaError;
 pub use fetch::{FetchParams, FetchPartition, FetchedData, FetchedPartition, Isolation};
 pub use manager::ReplicaManager;

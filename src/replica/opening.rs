@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use super::{
     Partition, ReplicaManager,
     hosted::{Hosted, Wanted, cause},
-    manager::{Partitions, each},
+    manager::Partitions,
 };
 use crate::{
     base::TopicPartition,
@@ -30,7 +30,7 @@ impl ReplicaManager {
         let started = Instant::now();
         let new = self.places(new, kept, told);
         let opened = Mutex::new(Partitions::new());
-        each(&new, |(wanted, dir)| match self.open(wanted, dir) {
+        let open = |(wanted, dir): &(Wanted, Arc<LogDir>)| match self.open(wanted, dir) {
             Ok(it) => {
                 if told.contains(&wanted.topic_partition) {
                     tracing::info!(partition = %wanted.topic_partition, "opened a log that could not be opened before");
@@ -44,31 +44,23 @@ impl ReplicaManager {
                 let cause = cause(&error);
                 tracing::error!(partition = %wanted.topic_partition, %error, cause, "could not open a log");
             }
-        });
+        };
+        self.each_in_its_dir(&new, |(_, dir)| dir, open);
         let opened = opened.into_inner();
         tell_recovery(&opened, started);
         opened
     }
 
-    /// The directory of each new partition: where it lies already or, if it is lost, lay; else the one with the fewest. None, while it may lie in one
-    /// that cannot be read.
+    /// The directory of each new partition: where it lies already or, if it is lost, lay; else the one with the fewest. None, while it
+    /// may lie in one that is offline or cannot be read.
     fn places(
         &self,
         new: Vec<Wanted>,
         kept: &Partitions,
         told: &BTreeSet<TopicPartition>,
     ) -> Vec<(Wanted, Arc<LogDir>)> {
-        let (mut found, mut all_read) = (HashMap::new(), true);
-        for (at, dir) in self.dirs.iter().enumerate() {
-            match dir.partitions() {
-                Ok(partitions) => found.extend(partitions.into_iter().map(|it| (it, at))),
-                Err(error) => {
-                    all_read = false;
-                    let cause = cause(&error);
-                    tracing::error!(%error, cause, "could not read a log directory: what is not found elsewhere waits");
-                }
-            }
-        }
+        let looked = self.look_for_partitions();
+        let (found, all_read) = (HashMap::<_, _>::from_iter(looked.found), looked.is_all);
         let count =
             |dir: &Arc<LogDir>| kept.values().filter(|it| Arc::ptr_eq(&it.dir, dir)).count();
         let mut counts: Vec<_> = self.dirs.iter().map(count).collect();
@@ -79,7 +71,9 @@ impl ReplicaManager {
             let is_first_time = !told.contains(&wanted.topic_partition);
             to_check += usize::from(is_first_time && known.as_ref().is_some_and(is_unclean));
             let lost = || self.dirs.iter().position(|it| it.remembers(&wanted.topic_partition));
-            let at = known.or_else(lost).or_else(|| self.emptiest(&counts).filter(|_| all_read))?;
+            let may_be_made = all_read || self.is_new(wanted);
+            let made = || self.emptiest(&counts).filter(|_| may_be_made);
+            let at = known.or_else(lost).or_else(made)?;
             *counts.get_mut(at)? += 1;
             self.dirs.get(at).cloned()
         };
@@ -90,10 +84,10 @@ impl ReplicaManager {
         placed
     }
 
-    /// An online directory with the fewest partitions; any, if none is online.
+    /// The online directory with the fewest partitions.
     fn emptiest(&self, counts: &[usize]) -> Option<usize> {
-        let is_offline = |at: &usize| self.dirs.get(*at).is_none_or(|it| !it.health.is_online());
-        (0..counts.len()).min_by_key(|at| (is_offline(at), counts.get(*at).copied()))
+        let is_online = |at: &usize| self.dirs.get(*at).is_some_and(|it| it.health.is_online());
+        (0..counts.len()).filter(is_online).min_by_key(|at| counts.get(*at).copied())
     }
 
     fn open(&self, wanted: &Wanted, dir: &Arc<LogDir>) -> Result<Hosted, LogError> {
@@ -103,11 +97,12 @@ impl ReplicaManager {
             wanted.topic_partition.clone(),
             wanted.topic_id,
             log,
+            Arc::clone(&dir.fsyncs),
             self.config.node.id,
             wanted.role.clone(),
         );
         Ok(Hosted {
-            partition: Arc::new(partition),
+            partition,
             dir: Arc::clone(dir),
             own_configs: Mutex::new(wanted.own_configs.clone()),
         })

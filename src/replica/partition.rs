@@ -2,17 +2,19 @@
 
 use std::{
     sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
+        Arc, Weak,
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
 
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 
-use super::{ReplicaError, byte_rate::ByteRate, isr::Isr, purgatory::Purgatory};
+use super::{
+    ReplicaError, byte_rate::ByteRate, group_commit::Hidden, isr::Isr, purgatory::Purgatory,
+};
 use crate::{
     base::{BrokerId, LeaderEpoch, Offset, TopicId, TopicPartition},
     config::TopicConfig,
@@ -26,7 +28,7 @@ use crate::{
 pub enum Acks {
     /// 0: no answer.
     None,
-    /// 1: stored by the leader.
+    /// 1: stored by the leader, on disk where the topic asks for it.
     Leader,
     /// −1: stored by every replica in the ISR.
     All,
@@ -44,9 +46,23 @@ pub(super) struct Role {
 /// How far a partition is committed, and whether it still is what it was.
 #[derive(Clone, Copy, Debug)]
 struct Progress {
+    /// Up to where this node has stored it for good.
+    stored: Offset,
     high_watermark: Offset,
     leader_epoch: LeaderEpoch,
     gone: bool,
+    /// What was appended last could not be brought to the disk.
+    failed: bool,
+}
+
+impl Progress {
+    fn has(&self, last_offset: Offset, acks: Acks) -> bool {
+        match acks {
+            Acks::None => true,
+            Acks::Leader => self.stored > last_offset,
+            Acks::All => self.high_watermark > last_offset,
+        }
+    }
 }
 
 /// A partition that this node has a replica of.
@@ -59,6 +75,11 @@ pub struct Partition {
     isr: Mutex<Isr>,
     progress: watch::Sender<Progress>,
     pub(super) purgatory: Purgatory,
+    pub(super) me: Weak<Self>,
+    /// Those of the log directory that may run at a time.
+    pub(super) fsyncs: Arc<Semaphore>,
+    pub(super) is_flushing: AtomicBool,
+    hidden: Mutex<Hidden>,
     rate: Mutex<ByteRate>,
     /// Since this node opened it.
     produced_bytes: AtomicU64,
@@ -70,15 +91,22 @@ impl Partition {
         topic_partition: TopicPartition,
         topic_id: TopicId,
         log: Log,
+        fsyncs: Arc<Semaphore>,
         node_id: BrokerId,
         role: Role,
-    ) -> Self {
+    ) -> Arc<Self> {
         // Followers are heard of later; until then only what they are known to have is committed. Alone, that is all.
         let is_alone = role.isr == [node_id];
         let start = if is_alone { log.log_end_offset() } else { log.log_start_offset() };
         let leader_epoch = role.leader_epoch;
-        let progress = Progress { high_watermark: start, leader_epoch, gone: false };
-        Self {
+        let progress = Progress {
+            stored: log.log_end_offset(),
+            high_watermark: start,
+            leader_epoch,
+            gone: false,
+            failed: false,
+        };
+        Arc::new_cyclic(|me| Self {
             topic_partition,
             topic_id,
             log: Arc::new(log),
@@ -87,10 +115,14 @@ impl Partition {
             role: ArcSwap::from_pointee(role),
             progress: watch::Sender::new(progress),
             purgatory: Purgatory::default(),
+            me: me.clone(),
+            fsyncs,
+            is_flushing: AtomicBool::new(false),
+            hidden: Mutex::default(),
             rate: Mutex::new(ByteRate::new(Instant::now())),
             produced_bytes: AtomicU64::new(0),
             fetched_bytes: AtomicU64::new(0),
-        }
+        })
     }
 
     pub fn log(&self) -> &Arc<Log> {
@@ -137,32 +169,35 @@ impl Partition {
         if !appended.duplicate {
             self.rate.lock().add(bytes, Instant::now());
             self.produced_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
-            self.advance(self.node_id, self.log.log_end_offset());
-            self.purgatory.add(bytes);
+            self.show(appended.last_offset + 1, bytes);
+            self.flush_if_wanted();
         }
         Ok(appended)
     }
 
-    /// Waits until everything up to and including `last_offset` is committed as `acks` asks.
+    /// Waits until everything up to and including `last_offset` is committed as `acks` asks, and on disk where the topic does.
     ///
     /// # Errors
     ///
-    /// [`ReplicaError::TimedOut`]; [`ReplicaError::NotLeader`] when leadership is lost.
+    /// [`ReplicaError::TimedOut`]; [`ReplicaError::NotLeader`] when leadership is lost; [`ReplicaError::Offline`] when the disk
+    /// fails.
     pub async fn committed(
         &self,
         last_offset: Offset,
         acks: Acks,
         timeout: Duration,
     ) -> Result<(), ReplicaError> {
-        if acks != Acks::All || self.high_watermark() > last_offset {
+        if self.progress.borrow().has(last_offset, acks) {
             return Ok(());
         }
         let mut progress = self.progress.subscribe();
         let epoch = progress.borrow().leader_epoch;
-        let is_over =
-            |it: &Progress| it.high_watermark > last_offset || it.gone || it.leader_epoch != epoch;
+        let is_over = |it: &Progress| {
+            it.has(last_offset, acks) || it.gone || it.failed || it.leader_epoch != epoch
+        };
         match tokio::time::timeout(timeout, progress.wait_for(is_over)).await {
-            Ok(Ok(reached)) if reached.high_watermark > last_offset => Ok(()),
+            Ok(Ok(reached)) if reached.has(last_offset, acks) => Ok(()),
+            Ok(Ok(reached)) if reached.failed => Err(ReplicaError::Offline),
             Ok(_) => Err(ReplicaError::NotLeader),
             Err(_) => Err(ReplicaError::TimedOut),
         }
@@ -190,7 +225,8 @@ impl Partition {
         let changed = self.leader_epoch() != leader_epoch;
         self.isr.lock().set_members(role.isr.clone());
         self.role.store(Arc::new(role));
-        self.advance(self.node_id, self.log.log_end_offset());
+        self.advance_stored();
+        self.show_hidden();
         if changed {
             self.progress.send_modify(|it| it.leader_epoch = leader_epoch);
             self.purgatory.complete_all();
@@ -205,6 +241,12 @@ impl Partition {
         self.purgatory.complete_all();
     }
 
+    /// Its log's directory failed: whoever waits for it is told.
+    pub(super) fn fail(&self) {
+        self.progress.send_modify(|it| it.failed = true);
+        self.purgatory.complete_all();
+    }
+
     fn check_may_append(&self, role: &Role, acks: Acks) -> Result<(), ReplicaError> {
         if role.leader != Some(self.node_id) {
             return Err(ReplicaError::NotLeader);
@@ -216,12 +258,31 @@ impl Partition {
         Ok(())
     }
 
-    /// A replica's log reaches up to `log_end`.
-    fn advance(&self, replica: BrokerId, log_end: Offset) {
-        let high_watermark = self.isr.lock().advance(replica, log_end);
+    /// Bytes were appended that end at `end`: fetches that wait hear of them now or, if they do not count yet, when they do.
+    fn show(&self, end: Offset, bytes: usize) {
+        self.advance_stored();
+        if self.high_watermark() >= end {
+            self.purgatory.add(bytes);
+            return;
+        }
+        self.hidden.lock().add(end, bytes);
+        self.show_hidden();
+    }
+
+    /// Tells fetches that wait of what has come to count.
+    pub(super) fn show_hidden(&self) {
+        let bytes = self.hidden.lock().take(self.high_watermark());
+        self.purgatory.add(bytes);
+    }
+
+    /// Takes note of how far this node's own log is stored.
+    pub(super) fn advance_stored(&self) {
+        let stored = self.log.stored_end();
+        let high_watermark = self.isr.lock().advance(self.node_id, stored);
         self.progress.send_if_modified(|it| {
-            let rises = it.high_watermark < high_watermark;
+            let rises = it.high_watermark < high_watermark || it.stored < stored;
             it.high_watermark = it.high_watermark.max(high_watermark);
+            it.stored = it.stored.max(stored);
             rises
         });
     }

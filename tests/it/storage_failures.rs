@@ -1,10 +1,13 @@
 //! What a node does when its disk, or the system, refuses it something.
 
-use std::{fs, process::Command};
+use std::{fs, path::Path, process::Command};
 
-use kafka_protocol::messages::MetadataRequest;
+use kafka_protocol::messages::{BrokerId, MetadataRequest};
 
 use crate::support::{Broker, Session, eventually};
+
+const LEADER_NOT_AVAILABLE: i16 = 5;
+const KAFKA_STORAGE_ERROR: i16 = 56;
 
 fn topics(broker: &Broker) -> usize {
     broker.client().call(9, &MetadataRequest::default().with_topics(None)).topics.len()
@@ -84,4 +87,93 @@ fn a_topic_with_the_longest_name_is_deleted_and_made_again() {
         let left = fs::read_dir(broker.data_dir()).unwrap().map(|it| it.unwrap().file_name());
         (!left.into_iter().any(|it| it.to_str().unwrap().starts_with('n'))).then_some(())
     });
+}
+
+/// Where partition 0 of a topic lies.
+fn is_in(dir: &Path, topic: &str) -> bool {
+    dir.join(format!("{topic}-0")).exists()
+}
+
+#[test]
+fn a_log_directory_that_fails_goes_offline_alone_and_has_everything_after_a_restart() {
+    // Nothing is written to the second one but by its topics.
+    let settings =
+        [("log.dirs", "data,more"), ("log.flush.offset.checkpoint.interval.ms", "3600000")];
+    let mut broker = Broker::with(&settings);
+    let more = broker.data_dir().with_file_name("more");
+    let mut client = broker.client();
+    for topic in ["one", "two"] {
+        client.create_topic(topic, 1, &[]);
+    }
+    let topics = ["one", "two"];
+    let fails = *topics.iter().find(|it| is_in(&more, it)).expect("they are spread");
+    let goes_on = *topics.iter().find(|it| !is_in(&more, it)).expect("they are spread");
+    let session = Session::new(&mut client);
+    let large = "v".repeat(100_000);
+    client.must_produce(fails, 0, session.batch(0, &[(None, Some(&large))]));
+    broker.announce("took a log directory offline");
+    broker.limit_file_size(100_000);
+
+    let refused = client.produce(fails, 0, session.batch(1, &[(None, Some("lost"))]));
+    assert_eq!(refused.error_code, KAFKA_STORAGE_ERROR);
+    let refused = client.produce(fails, 0, session.batch(1, &[(None, Some("lost"))]));
+    assert_eq!(refused.error_code, KAFKA_STORAGE_ERROR);
+    assert!(!client.has_partition(fails, 0));
+    let described = client.call(9, &MetadataRequest::default().with_topics(None));
+    let of = |topic: &str| {
+        let topic =
+            described.topics.iter().find(|it| it.name.as_ref().is_some_and(|it| it.0 == *topic));
+        topic.expect("it exists").partitions[0].clone()
+    };
+    assert_eq!((of(fails).error_code, of(fails).leader_id.0), (LEADER_NOT_AVAILABLE, -1));
+    assert_eq!(of(fails).offline_replicas, [BrokerId(1)]);
+    assert_eq!((of(goes_on).error_code, of(goes_on).leader_id.0), (0, 1));
+    client.must_produce(goes_on, 0, session.batch(0, &[(None, Some("a"))]));
+    client.create_topic("three", 1, &[]);
+    assert!(!is_in(&more, "three"), "what is new is made where it can be");
+
+    assert!(broker.terminate().success());
+    broker.start_again();
+    let mut client = broker.client();
+    assert_eq!(client.values(fails, 0), [large.as_str()]);
+    assert_eq!(client.values(goes_on, 0), ["a"]);
+    client.must_produce(fails, 0, session.batch(1, &[(None, Some("found"))]));
+}
+
+#[test]
+fn a_node_starts_without_a_log_directory_that_cannot_be_used_but_not_without_the_first() {
+    let mut broker = Broker::with(&[("log.dirs", "data,more")]);
+    assert!(broker.terminate().success());
+    let more = broker.data_dir().with_file_name("more");
+    fs::write(more.join("meta.properties"), "no properties").unwrap();
+    broker.announce("took a log directory offline");
+    broker.start_again();
+    let mut client = broker.client();
+    client.create_topic("t", 2, &[]);
+    assert!(broker.terminate().success());
+
+    let first = format!("log.dirs={}", more.display());
+    let ended = Command::new(env!("CARGO_BIN_EXE_klamm"))
+        .args(["serve", "--set", &first, "--set", "listeners=PLAINTEXT://127.0.0.1:0"])
+        .args(["--set", "klamm.http.listen=127.0.0.1:0"])
+        .output()
+        .unwrap();
+    assert_eq!(ended.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&ended.stderr).contains("it is damaged"), "it says why");
+}
+
+#[test]
+fn with_flush_mode_ack_producers_groups_and_consumers_work_as_ever() {
+    let broker = Broker::with(&[("klamm.flush.mode", "ack")]);
+    let mut client = broker.client();
+    client.create_topic("t", 2, &[]);
+    let session = Session::new(&mut client);
+    // Many at a time: an fsync serves those that came before it began.
+    let sent: Vec<_> = (0..20)
+        .map(|at| client.send_produce("t", 0, session.batch(at, &[(None, Some("a"))])))
+        .collect();
+    for it in sent {
+        assert_eq!(client.receive_produced(it).error_code, 0);
+    }
+    assert_eq!(client.values("t", 0).len(), 20);
 }

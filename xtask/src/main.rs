@@ -1,8 +1,9 @@
 //! The repository's own commands, written in Rust so that they run wherever the rest does.
 //!
 //! `cargo xtask` lists them. They write files that are checked in (bindings, built plugins) and check
-//! that the committed ones are what their sources make of them.
+//! that the committed ones are what their sources make of them; and measure.
 
+mod bench;
 mod bindings;
 mod component;
 mod guests;
@@ -22,6 +23,9 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Measure Klamm beside another broker
+    #[command(subcommand)]
+    Bench(bench::Command),
     /// Write the guest SDK's Rust bindings from `wit/`
     Bindings {
         /// Only tell whether the checked-in ones are up to date
@@ -42,6 +46,7 @@ fn main() -> Result<ExitCode> {
         return guests::rustc_wrapper::compile(root());
     }
     match Arguments::parse().command {
+        Command::Bench(command) => bench::run(root(), command),
         Command::Bindings { check: false } => bindings::write(root()),
         Command::Bindings { check: true } => bindings::check(root()),
         Command::Component { core, out } => component::convert(&core, &out),

@@ -11,9 +11,6 @@ use super::{
 };
 use crate::base::{ErrorCode, TimestampMs};
 
-/// `max.incremental.fetch.session.cache.slots`
-const SLOTS: usize = 1_000;
-
 /// `min.incremental.fetch.session.eviction.ms`: a session is safe from others for so long after its last use.
 const EVICTION_MS: u64 = 120_000;
 
@@ -52,13 +49,15 @@ pub struct FetchSessions {
     sessions: Mutex<HashMap<i32, Session>>,
 }
 
+#[cfg(test)]
 impl Default for FetchSessions {
     fn default() -> Self {
-        Self::new(SLOTS)
+        Self::new(1_000)
     }
 }
 
 impl FetchSessions {
+    /// `slots`: `max.incremental.fetch.session.cache.slots`
     pub fn new(slots: usize) -> Self {
         Self { slots, partitions_max: PARTITIONS_MAX, sessions: Mutex::default() }
     }

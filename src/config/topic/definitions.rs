@@ -38,7 +38,6 @@ const fn hours(name: &'static str) -> Synonym {
 }
 
 const NO_TIERED_STORAGE: &str = "tiered storage is not served";
-const NO_FORCED_FLUSH: &str = "a log is fsynced when a segment is rolled and at shutdown; durability comes from replicas, as in Kafka's default";
 const FOREVER: &str = "9223372036854775807";
 const CODECS: &[&str] = &["uncompressed", "zstd", "lz4", "snappy", "gzip", "producer"];
 
@@ -71,10 +70,10 @@ define! {
         "How long a compacted topic keeps tombstones.";
     "file.delete.delay.ms" Long "60000" AtLeast(0), [same("log.segment.delete.delay.ms")],
         "How long a deleted segment's file stays.";
-    "flush.messages" Long FOREVER Only(NO_FORCED_FLUSH), [same("log.flush.interval.messages")],
-        "Records after which the log is fsynced.";
-    "flush.ms" Long FOREVER Only(NO_FORCED_FLUSH), [same("log.flush.interval.ms"), same("log.flush.scheduler.interval.ms")],
-        "Time after which the log is fsynced.";
+    "flush.messages" Long FOREVER AtLeast(1), [same("log.flush.interval.messages")],
+        "Records after which the log is fsynced. The append that completes them is acknowledged, and consumers see it, after the fsync.";
+    "flush.ms" Long FOREVER AtLeast(0), [same("log.flush.interval.ms")],
+        "Time after which a log is fsynced. As in Kafka it is looked at every `log.flush.scheduler.interval.ms`: without that setting never.";
     "follower.replication.throttled.replicas" List "" Any, [],
         "Replicas whose replication is throttled on the follower's side.";
     "index.interval.bytes" Int "4096" AtLeast(0), [same("log.index.interval.bytes")],
@@ -104,7 +103,7 @@ define! {
     "min.insync.replicas" Int "1" AtLeast(1), [same("min.insync.replicas")],
         "Replicas that must be in sync for a produce with `acks=all`.";
     "preallocate" Boolean "false" Any, [same("log.preallocate")],
-        "Whether a new segment's file is allocated at once. It is not.";
+        "Whether the room of a new segment is taken from the disk at once.";
     "remote.log.copy.disable" Boolean "false" Only(NO_TIERED_STORAGE), [],
         "Whether tiered data is read only.";
     "remote.log.delete.on.disable" Boolean "false" Only(NO_TIERED_STORAGE), [],
@@ -126,6 +125,8 @@ define! {
         "Age at which a segment is rolled.";
     "unclean.leader.election.enable" Boolean "false" Any, [same("unclean.leader.election.enable")],
         "Whether a replica that lacks records may lead when no other is there.";
+    "klamm.flush.mode" String "os" OneOf(&["os", "ack"]), [same("klamm.flush.mode")],
+        "When a produce is acknowledged: `os`, once the operating system has it, as in Kafka; `ack`, after an fsync that covers it. One fsync serves all appends that came before it began; consumers see records after it.";
     "klamm.partitioner" String "" Plugin, [],
         "The partitioner plugin that places the topic's records; empty for none.";
     "klamm.partitioner.mode" String "route" OneOf(&["route", "guard", "observe"]), [],

@@ -37,6 +37,15 @@ pub struct CleanupPolicy {
     pub compact: bool,
 }
 
+/// `klamm.flush.mode`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlushMode {
+    /// Acknowledged once the operating system has it.
+    Os,
+    /// Acknowledged after an fsync that covers it.
+    Ack,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartitionerMode {
     Route,
@@ -70,6 +79,10 @@ pub struct TopicConfig {
     pub segment_index_bytes: u32,
     pub index_interval_bytes: u32,
     pub file_delete_delay_ms: u64,
+    pub flush_messages: i64,
+    pub flush_ms: i64,
+    pub flush_mode: FlushMode,
+    pub preallocate: bool,
     pub partitioner: Option<PluginName>,
     pub partitioner_mode: PartitionerMode,
     /// In order; empty for none.
@@ -102,6 +115,10 @@ impl TopicConfig {
             segment_index_bytes: resolver.size("segment.index.bytes"),
             index_interval_bytes: resolver.size("index.interval.bytes"),
             file_delete_delay_ms: resolver.get("file.delete.delay.ms"),
+            flush_messages: resolver.get("flush.messages"),
+            flush_ms: resolver.get("flush.ms"),
+            flush_mode: resolver.get("klamm.flush.mode"),
+            preallocate: resolver.boolean("preallocate"),
             partitioner: resolver.names(PARTITIONER).pop().filter(|_| hooks),
             partitioner_mode: resolver.get(PARTITIONER_MODE),
             transforms: if hooks { resolver.names(TRANSFORMS) } else { Vec::new() },
@@ -147,6 +164,11 @@ impl Resolver<'_> {
         self.get(name)
     }
 
+    /// In any case, as Kafka reads it.
+    fn boolean(&self, name: &str) -> bool {
+        self.layers.values(name).next().unwrap_or(default(name)).trim().eq_ignore_ascii_case("true")
+    }
+
     fn names(&self, name: &str) -> Vec<PluginName> {
         let value = self.layers.values(name).next().unwrap_or("");
         list(value).map(Into::into).collect()
@@ -159,6 +181,18 @@ impl FromStr for CleanupPolicy {
     fn from_str(value: &str) -> Result<Self, ()> {
         let has = |policy: &str| list(value).any(|it| it == policy);
         Ok(Self { delete: has("delete"), compact: has("compact") })
+    }
+}
+
+impl FromStr for FlushMode {
+    type Err = ();
+
+    fn from_str(value: &str) -> Result<Self, ()> {
+        match value {
+            "os" => Ok(Self::Os),
+            "ack" => Ok(Self::Ack),
+            _ => Err(()),
+        }
     }
 }
 

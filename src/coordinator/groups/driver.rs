@@ -132,6 +132,10 @@ impl GroupDriver {
                 let done = self.shard.delete(&id);
                 self.answer(done, to, work);
             }
+            GroupEvent::DeleteOffsets(id, partitions, to) => {
+                let done = self.shard.delete_offsets(&id, &partitions);
+                self.answer(done, to, work);
+            }
             GroupEvent::Fetch(id, partitions, to) => {
                 work.replies.push(reply(to, Ok(self.shard.fetch(&id, partitions))));
             }

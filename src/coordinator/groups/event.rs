@@ -39,6 +39,7 @@ pub(super) enum GroupEvent {
     Describe(GroupId, Answer<DescribedGroup>),
     List(Answer<Vec<ListedGroup>>),
     Delete(GroupId, Answer<()>),
+    DeleteOffsets(GroupId, Vec<TopicPartition>, Answer<Results>),
     /// A plugin was asked, and this came of it.
     Assigned(AssignorAnswer),
     /// The effective `klamm.assignor` of a group has changed.
@@ -54,7 +55,9 @@ impl GroupEvent {
             Self::Join(_, answer) => refuse(answer, why),
             Self::Sync(_, answer) => refuse(answer, why),
             Self::Heartbeat(_, answer) | Self::Delete(_, answer) => refuse(answer, why),
-            Self::Leave(_, _, answer) | Self::Commit(_, answer) => refuse(answer, why),
+            Self::Leave(_, _, answer)
+            | Self::Commit(_, answer)
+            | Self::DeleteOffsets(_, _, answer) => refuse(answer, why),
             Self::Fetch(_, _, answer) => refuse(answer, why),
             Self::Describe(_, answer) => refuse(answer, why),
             Self::List(answer) => refuse(answer, why),

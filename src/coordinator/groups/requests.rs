@@ -84,6 +84,16 @@ impl GroupCoordinator {
         ask(shard, |answer| GroupEvent::Delete(group_id, answer)).await
     }
 
+    /// Removes committed offsets; one result for each, in order.
+    pub async fn delete_partition_offsets(
+        &self,
+        group_id: GroupId,
+        partitions: Vec<TopicPartition>,
+    ) -> Result<Results, GroupError> {
+        let shard = self.shard_of(&group_id)?;
+        ask(shard, |answer| GroupEvent::DeleteOffsets(group_id, partitions, answer)).await
+    }
+
     /// All groups that this node coordinates.
     ///
     /// # Errors

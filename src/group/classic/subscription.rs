@@ -97,15 +97,17 @@ pub(super) fn by_topic<'a>(
     topics
 }
 
+/// With the version that it names. kafka-go and @platformatic/kafka name version 1 and stop where version 0 does.
 fn decode_subscription(mut bytes: Bytes) -> Option<(i16, ConsumerProtocolSubscription)> {
     let version = bytes.try_get_i16().ok().filter(|&it| it >= 0)?.min(NEWEST);
     let mut walk = Walk(&bytes);
     walk.array(Walk::string)?;
     walk.bytes()?;
-    if version >= 1 {
+    let form = if walk.0.is_empty() { 0 } else { version };
+    if form >= 1 {
         walk.array(Walk::topic_partitions)?;
     }
-    let it = ConsumerProtocolSubscription::decode(&mut bytes, version).ok()?;
+    let it = ConsumerProtocolSubscription::decode(&mut bytes, form).ok()?;
     Some((version, it))
 }
 
@@ -186,6 +188,14 @@ mod tests {
                 Some(topics.clone())
             );
         }
+    }
+    #[test]
+    fn a_subscription_may_stop_where_version_0_does() {
+        let bytes = b"\0\x01\0\0\0\x01\0\x01a\0\0\0\x01u";
+        let (version, it) = decode_subscription(Bytes::from_static(bytes)).unwrap();
+        assert_eq!((version, it.user_data.as_deref()), (1, Some(&b"u"[..])));
+        assert_eq!(sorted_topics(&it.topics), vec!["a".into()]);
+        assert_eq!(it.owned_partitions, Vec::new());
     }
 
     #[test]

@@ -176,7 +176,7 @@ fn a_log_without_its_records_goes_on_at_an_offset_that_nobody_had() {
 fn a_recovery_point_beyond_the_records_is_an_offset_that_was_given_out() {
     let dir = tempfile::tempdir().unwrap();
     let disk: Arc<dyn Disk> = Arc::new(RealDisk);
-    let opening = Opening { clean: false, recovery_point: Offset(70) };
+    let opening = Opening { recovery_point: Offset(70), ..Opening::default() };
     let path = dir.path().join("t-0");
     let log = Log::open_on(disk, path, Arc::<Health>::default(), settings(), opening, NOW).unwrap();
     assert_eq!(append(&log, &Sent::records(1)).unwrap().base_offset, Offset(70));

@@ -4,7 +4,7 @@ use super::*;
 use crate::log::faulty::{Faults, FaultyDisk};
 
 fn open_faulty(dir: &Path, faults: &Arc<Faults>) -> Log {
-    open_faulty_from(dir, faults, Opening { clean: false, recovery_point: Offset(0) })
+    open_faulty_from(dir, faults, Opening::default())
 }
 
 fn open_faulty_from(dir: &Path, faults: &Arc<Faults>, opening: Opening) -> Log {
@@ -26,12 +26,15 @@ fn a_full_disk_at_any_byte_loses_only_the_batch_that_did_not_fit() {
         let error = append(&log, &Sent::records(2)).unwrap_err();
         assert!(matches!(error, LogError::Storage { action: "append to", .. }), "{error}");
         assert_eq!(log.log_end_offset(), Offset(2));
+        assert!(!log.is_online());
 
         faults.fill_disk_after(usize::MAX);
+        assert!(matches!(append(&log, &Sent::records(2)), Err(LogError::Offline(_))));
+        drop(log);
+        let log = open(&path, settings());
+        assert_eq!(spans(&log), [(0, 1)]);
         append(&log, &Sent::records(2)).unwrap();
         assert_eq!(spans(&log), [(0, 1), (2, 3)]);
-        drop(log);
-        assert_eq!(spans(&open(&path, settings())), [(0, 1), (2, 3)]);
     }
 }
 
@@ -80,7 +83,8 @@ fn second_life(path: &Path, faults: &Arc<Faults>) -> Log {
     let log = open_faulty(path, faults);
     append(&log, &Sent::records(2)).unwrap();
     log.close().unwrap();
-    let opening = Opening { clean: true, recovery_point: log.recovery_point() };
+    let opening =
+        Opening { clean: true, recovery_point: log.recovery_point(), ..Opening::default() };
     let log = open_faulty_from(path, faults, opening);
     append(&log, &Sent::records(2)).unwrap();
     faults.take_synced();
@@ -143,7 +147,7 @@ fn a_clean_start_reads_a_small_part_of_a_large_log() {
     let files = std::fs::read_dir(&path).unwrap();
     let size: u64 = files.map(|it| it.unwrap().metadata().unwrap().len()).sum();
     let faults = Faults::none();
-    let clean = Opening { clean: true, recovery_point: log.recovery_point() };
+    let clean = Opening { clean: true, recovery_point: log.recovery_point(), ..Opening::default() };
     let again = open_faulty_from(&path, &faults, clean);
     assert_eq!(again.log_end_offset(), Offset(8_000));
     let read = faults.take_read() as u64;

@@ -1,4 +1,4 @@
-//! Any sequence of appends, reads, restarts and retention agrees with a list in memory.
+//! Any sequence of appends, reads, restarts, deletions on request and retention agrees with a list in memory.
 
 use proptest::{collection::vec, prelude::*};
 
@@ -6,11 +6,19 @@ use super::*;
 
 #[derive(Clone, Debug)]
 enum Step {
-    Append { batches: Vec<usize>, value_bytes: usize },
-    Read { from: i64, max_bytes: usize },
+    Append {
+        batches: Vec<usize>,
+        value_bytes: usize,
+    },
+    Read {
+        from: i64,
+        max_bytes: usize,
+    },
     Kill,
     Restart,
     Retain,
+    /// That many offsets of what is there.
+    Delete(i64),
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -21,6 +29,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => Just(Step::Kill),
         1 => Just(Step::Restart),
         1 => Just(Step::Retain),
+        1 => (0_i64..60).prop_map(Step::Delete),
     ]
 }
 
@@ -81,24 +90,34 @@ proptest! {
             ..settings()
         };
         let mut log = open(&path, settings.clone());
-        let mut model = Model::default();
+        let (mut model, mut start) = (Model::default(), 0);
         for step in steps {
             match step {
                 Step::Append { batches, value_bytes } => model.append(&log, &batches, value_bytes),
                 Step::Read { from, max_bytes } => model.check_read(&log, from, max_bytes),
-                Step::Kill => log = open(&path, settings.clone()),
+                Step::Kill => log = reopen(&path, settings.clone(), false, &log),
                 Step::Restart => {
                     log.close().unwrap();
-                    log = open_clean(&path, settings.clone());
+                    log = reopen(&path, settings.clone(), true, &log);
                 }
                 Step::Retain => {
                     log.retain(NOW).unwrap();
+                    // What lies below the start is there only in the segment that holds it.
+                    let segments = log.segments.load();
+                    prop_assert!(segments.get(1).is_none_or(|it| it.base_offset > log.log_start_offset()));
+                    start = start.max(segments[0].base_offset.0);
+                }
+                Step::Delete(count) => {
+                    let to = start + count;
+                    let deleted = log.raise_start(Offset(to));
+                    prop_assert_eq!(deleted.is_ok(), to <= model.end());
+                    start = if deleted.is_ok() { to } else { start };
                 }
             }
             prop_assert_eq!(log.log_end_offset().0, model.end());
+            prop_assert_eq!(log.log_start_offset().0, start);
         }
-        let start = log.log_start_offset().0;
-        let kept: Vec<_> = model.spans.iter().copied().filter(|it| it.0 >= start).collect();
+        let kept: Vec<_> = model.spans.iter().copied().filter(|it| it.1 >= start).collect();
         prop_assert_eq!(spans(&log), kept);
     }
 }

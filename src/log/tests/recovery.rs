@@ -280,7 +280,7 @@ fn recovery_begins_at_the_recovery_point() {
     bytes[70] ^= 1;
     fs::write(path.join(LOG), bytes).unwrap();
     let disk: Arc<dyn Disk> = Arc::new(RealDisk);
-    let opening = Opening { clean: false, recovery_point };
+    let opening = Opening { recovery_point, ..Opening::default() };
     let log = Log::open_on(disk, path.clone(), Arc::<Health>::default(), settings(), opening, NOW)
         .unwrap();
     assert_eq!(log.log_end_offset(), Offset(18));

@@ -7,6 +7,7 @@
 //!
 //! Rule: what passes here is read by the decoder in the same way, or refused by it: the walk is as strict or stricter.
 
+mod partition_requests;
 mod requests;
 mod schema;
 mod settings_requests;
@@ -84,6 +85,15 @@ fn message(api_key: ApiKey) -> Option<&'static Message> {
         ApiKey::PushTelemetry => &settings_requests::PUSH_TELEMETRY,
         ApiKey::DescribeQuorum => &settings_requests::DESCRIBE_QUORUM,
         ApiKey::UpdateFeatures => &settings_requests::UPDATE_FEATURES,
+        ApiKey::DeleteRecords => &partition_requests::DELETE_RECORDS,
+        ApiKey::OffsetForLeaderEpoch => &partition_requests::OFFSET_FOR_LEADER_EPOCH,
+        ApiKey::OffsetDelete => &partition_requests::OFFSET_DELETE,
+        ApiKey::ListPartitionReassignments => &partition_requests::LIST_PARTITION_REASSIGNMENTS,
+        ApiKey::AlterPartitionReassignments => &partition_requests::ALTER_PARTITION_REASSIGNMENTS,
+        ApiKey::ElectLeaders => &partition_requests::ELECT_LEADERS,
+        ApiKey::DescribeLogDirs => &partition_requests::DESCRIBE_LOG_DIRS,
+        ApiKey::DescribeProducers => &partition_requests::DESCRIBE_PRODUCERS,
+        ApiKey::DescribeTopicPartitions => &partition_requests::DESCRIBE_TOPIC_PARTITIONS,
         ApiKey::ListConfigResources => &settings_requests::LIST_CONFIG_RESOURCES,
         _ => return None,
     };
@@ -121,7 +131,13 @@ impl Walk<'_> {
                 (0..count).try_for_each(|_| self.value(field, element))
             }
             Kind::Struct(of) => self.structure(of),
+            Kind::Nullable(of) => self.nullable(field, of),
         }
+    }
+
+    fn nullable(&mut self, field: &'static str, of: &'static Struct) -> Result<(), DecodeError> {
+        let is_there = self.reader.take(1).ok_or(DecodeError::Truncated { field })?;
+        if is_there == [1] { self.structure(of) } else { Ok(()) }
     }
 
     /// The length before a string, bytes or an array; 0 for null.

@@ -28,6 +28,8 @@ pub(super) enum Kind {
     Bytes,
     Array(&'static Kind),
     Struct(&'static Struct),
+    /// A struct behind a byte that is 1 where it is there.
+    Nullable(&'static Struct),
 }
 
 impl Field {
@@ -92,6 +94,10 @@ pub(super) const fn strings(name: &'static str) -> Field {
 
 pub(super) const fn nested(name: &'static str, of: &'static Struct) -> Field {
     field(name, Kind::Struct(of))
+}
+
+pub(super) const fn nullable(name: &'static str, of: &'static Struct) -> Field {
+    field(name, Kind::Nullable(of))
 }
 
 /// An array of structs; the kind is named, for a reference to it must outlive the call.

@@ -82,6 +82,15 @@ guarded! {
     ApiVersions ApiVersionsRequest,
     CreateTopics CreateTopicsRequest,
     DeleteTopics DeleteTopicsRequest,
+    DeleteRecords DeleteRecordsRequest,
+    OffsetForLeaderEpoch OffsetForLeaderEpochRequest,
+    OffsetDelete OffsetDeleteRequest,
+    ListPartitionReassignments ListPartitionReassignmentsRequest,
+    AlterPartitionReassignments AlterPartitionReassignmentsRequest,
+    ElectLeaders ElectLeadersRequest,
+    DescribeLogDirs DescribeLogDirsRequest,
+    DescribeProducers DescribeProducersRequest,
+    DescribeTopicPartitions DescribeTopicPartitionsRequest,
     InitProducerId InitProducerIdRequest,
     DescribeConfigs DescribeConfigsRequest,
     AlterConfigs AlterConfigsRequest,
@@ -140,6 +149,10 @@ impl Writer {
                 (0..count).for_each(|_| self.value(element));
             }
             Kind::Struct(of) => self.structure(of),
+            Kind::Nullable(of) => {
+                self.out.put_u8(1);
+                self.structure(of);
+            }
         }
     }
 

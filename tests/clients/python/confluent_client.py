@@ -2,6 +2,7 @@
 
 import sys
 import time as clock
+from contextlib import contextmanager
 
 from confluent_kafka import (OFFSET_BEGINNING, Consumer, ConsumerGroupTopicPartitions, KafkaError, KafkaException,
                              Producer, TopicPartition)
@@ -13,6 +14,7 @@ from suite import records
 
 BOOTSTRAP = {"bootstrap.servers": sys.argv[1]}
 SECONDS = 90
+PAUSE_SECONDS = 0.5
 _operator = AdminClient(BOOTSTRAP)
 _producers = {}
 _members = {}
@@ -109,6 +111,44 @@ def _to_the_end(reader, topic, offsets, time):
     return found
 
 
+def seek(topic, file, first, to, count):
+    """Reads `first` records of partition 0, seeks to offset `to`, and reads `count` more."""
+    with _assigned(topic, [0]) as reader:
+        found = _next(reader, first)
+        reader.seek(TopicPartition(topic, 0, to))
+        records.write(file, found + _next(reader, count))
+
+
+def pause(topic, file, count):
+    """Reads `count` records of each of partitions 0 and 1, of which 1 is paused until those of 0 are there and a moment has passed."""
+    with _assigned(topic, [0, 1]) as reader:
+        reader.pause([TopicPartition(topic, 1)])
+        found = _next(reader, count) + _next(reader, 1, PAUSE_SECONDS)
+        reader.resume([TopicPartition(topic, 1)])
+        records.write(file, found + _next(reader, 2 * count - len(found)))
+
+
+@contextmanager
+def _assigned(topic, partitions):
+    reader = Consumer(BOOTSTRAP | {"group.id": "nobody", "enable.auto.commit": False, "fetch.wait.max.ms": 100})
+    try:
+        reader.assign([TopicPartition(topic, partition, OFFSET_BEGINNING) for partition in partitions])
+        yield reader
+    finally:
+        reader.close()
+
+
+def _next(reader, count, seconds=SECONDS):
+    """At most `count` records, in at most that time."""
+    found = []
+    deadline = clock.monotonic() + seconds
+    while len(found) < count and clock.monotonic() < deadline:
+        message = reader.poll(0.1)
+        if message and not message.error():
+            found.append(_record(message))
+    return found
+
+
 def _positions(reader, topic, offsets, time):
     if offsets:
         return [TopicPartition(topic, int(partition), offset) for partition, offset in offsets.items()]
@@ -142,6 +182,23 @@ def committed(topic, group):
     asked = _operator.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)])
     found = asked[group].result(SECONDS).topic_partitions
     return {position.partition: position.offset for position in found if position.topic == topic}
+
+
+def groups():
+    return sorted(group.group_id for group in _operator.list_consumer_groups().result(SECONDS).valid)
+
+
+def describe_group(group):
+    found = _operator.describe_consumer_groups([group])[group].result(SECONDS)
+    return {"state": found.state.name, "members": [member.client_id for member in found.members]}
+
+
+def delete_group(group):
+    _admin("delete_consumer_groups", [group])
+
+
+def delete_records(topic, offsets):
+    _admin("delete_records", [TopicPartition(topic, int(partition), offset) for partition, offset in offsets.items()])
 
 
 def join(member, group, topics, assignor):
@@ -202,6 +259,5 @@ def _admin(call, arguments):
         future.result(SECONDS)
 
 
-serve({"produce": produce, "consume": consume, "offsets": offsets, "committed": committed, "join": join,
-       "assignment": assignment, "leave": leave, "create": create, "grow": grow, "delete": delete, "alter": alter,
-       "describe": describe, "topics": topics})
+serve([produce, consume, seek, pause, offsets, committed, groups, describe_group, delete_group, delete_records, join, assignment,
+       leave, create, grow, delete, alter, describe, topics])

@@ -2,6 +2,7 @@
 
 import sys
 import time as clock
+from contextlib import contextmanager
 
 from kafka import ConsumerRebalanceListener, KafkaAdminClient, KafkaConsumer, KafkaProducer, OffsetAndMetadata, TopicPartition
 from kafka.admin import ConfigResource, ConfigResourceType
@@ -15,6 +16,7 @@ from suite import records
 
 BOOTSTRAP = {"bootstrap_servers": sys.argv[1]}
 SECONDS = 90
+PAUSE_SECONDS = 0.5
 ASSIGNORS = {"range": RangePartitionAssignor, "roundrobin": RoundRobinPartitionAssignor,
              "sticky": StickyPartitionAssignor, "cooperative-sticky": CooperativeStickyAssignor}
 _producers = {}
@@ -84,6 +86,45 @@ def _to_the_end(reader, topic, offsets, time):
     return found
 
 
+def seek(topic, file, first, to, count):
+    """Reads `first` records of partition 0, seeks to offset `to`, and reads `count` more."""
+    with _assigned(topic, [0]) as reader:
+        found = _next(reader, first)
+        reader.seek(TopicPartition(topic, 0), to)
+        records.write(file, found + _next(reader, count))
+
+
+def pause(topic, file, count):
+    """Reads `count` records of each of partitions 0 and 1, of which 1 is paused until those of 0 are there and a moment has passed."""
+    with _assigned(topic, [0, 1]) as reader:
+        reader.pause(TopicPartition(topic, 1))
+        found = _next(reader, count) + _next(reader, 1, PAUSE_SECONDS)
+        reader.resume(TopicPartition(topic, 1))
+        records.write(file, found + _next(reader, 2 * count - len(found)))
+
+
+@contextmanager
+def _assigned(topic, partitions):
+    reader = KafkaConsumer(**BOOTSTRAP, enable_auto_commit=False)
+    try:
+        wanted = [TopicPartition(topic, partition) for partition in partitions]
+        reader.assign(wanted)
+        reader.seek_to_beginning(*wanted)
+        yield reader
+    finally:
+        reader.close()
+
+
+def _next(reader, count, seconds=SECONDS):
+    """At most `count` records, in at most that time."""
+    found = []
+    deadline = clock.monotonic() + seconds
+    while len(found) < count and clock.monotonic() < deadline:
+        for batch in reader.poll(100, max_records=count - len(found)).values():
+            found += map(_record, batch)
+    return found
+
+
 def _seek(reader, partitions, offsets, time, ends):
     if offsets:
         for partition in partitions:
@@ -121,6 +162,26 @@ def offsets(topic, time):
 def committed(topic, group):
     found = _admin(lambda admin: admin.list_group_offsets({group: None}))[group]
     return {partition.partition: place.offset for partition, place in found.items() if partition.topic == topic}
+
+
+def groups():
+    return sorted(group["group_id"] for group in _admin(lambda admin: admin.list_groups()))
+
+
+def describe_group(group):
+    found = _admin(lambda admin: admin.describe_groups([group]))[group]
+    return {"state": found["group_state"], "members": [member["client_id"] for member in found["members"]]}
+
+
+def delete_group(group):
+    result = _admin(lambda admin: admin.delete_groups([group]))[group]
+    if result != "OK":
+        raise RuntimeError(result)
+
+
+def delete_records(topic, offsets):
+    wanted = {TopicPartition(topic, int(partition)): offset for partition, offset in offsets.items()}
+    _admin(lambda admin: admin.delete_records(wanted))
 
 
 class _Listener(ConsumerRebalanceListener):
@@ -198,6 +259,5 @@ def _admin(use):
         admin.close()
 
 
-serve({"produce": produce, "consume": consume, "offsets": offsets, "committed": committed, "join": join,
-       "assignment": assignment, "leave": leave, "create": create, "grow": grow, "delete": delete, "alter": alter,
-       "describe": describe, "topics": topics})
+serve([produce, consume, seek, pause, offsets, committed, groups, describe_group, delete_group, delete_records, join, assignment,
+       leave, create, grow, delete, alter, describe, topics])

@@ -5,15 +5,19 @@ import sys
 import traceback
 
 
-def serve(verbs):
-    """`verbs` has a function for each name that a request's `do` may have; its result is the answer."""
+class Cannot(Exception):
+    """The client has no way to do this; the text says what it lacks."""
+
+
+def serve(verbs, call=lambda verb, arguments: verb(**arguments)):
+    """`verbs` are functions by the names that a request's `do` may have; what one returns is the answer."""
+    by_name = {verb.__name__: verb for verb in verbs}
     for line in sys.stdin:
         request = json.loads(line)
         try:
-            answer = {"ok": verbs[request.pop("do")](**request)}
-        except KeyError as unknown:
-            answer = {"error": f"cannot {unknown}"}
-            traceback.print_exc()
+            answer = {"ok": call(by_name[request.pop("do")], request)}
+        except Cannot as why:
+            answer = {"cannot": str(why)}
         except Exception as error:
             answer = {"error": f"{type(error).__name__}: {error}"}
             traceback.print_exc()

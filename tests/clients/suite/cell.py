@@ -12,6 +12,7 @@ from .plugin_files import put
 from .proxy import Proxy
 
 TOOL = "java"
+VISIBLE_SECONDS = 120
 
 
 class Cell:
@@ -48,10 +49,10 @@ class Cell:
             put(broker, name, data)
         return broker.start()
 
-    def proxied_broker(self, seed, settings=None):
+    def proxied_broker(self, seed, **incidents):
         """A broker of its own that clients reach through a hostile proxy only, and that proxy."""
-        proxy = self._keep(Proxy(seed), "close")
-        broker = self.own_broker({"advertised.listeners": f"PLAINTEXT://{proxy.address}"} | (settings or {}))
+        proxy = self._keep(Proxy(seed, **incidents), "close")
+        broker = self.own_broker({"advertised.listeners": f"PLAINTEXT://{proxy.address}"})
         proxy.start(broker.bootstrap)
         return broker, proxy
 
@@ -88,6 +89,18 @@ class Cell:
             self.failed.append((name, repr(strange)))
         else:
             self.passed.append(name)
+
+    @staticmethod
+    def eventually(check):
+        """Waits until `check` passes: what the controller or a coordinator has answered reaches the rest a moment later."""
+        deadline = time.monotonic() + VISIBLE_SECONDS
+        while True:
+            try:
+                return check()
+            except Failure:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.1)
 
     def skip(self, name, why):
         self.skipped.append((name, why))

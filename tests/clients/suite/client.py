@@ -8,16 +8,21 @@ import subprocess
 import threading
 
 from . import process
-from .failure import Failure, Gone
+from .failure import Failure, Gone, Skip
 from .kcat import Kcat
-from .paths import HERE, JVM, NODE, VENV_PYTHON
+from .paths import GO_CLIENTS, HERE, JVM, NODE, VENV_PYTHON
 
 QUIET_JAVA = ["-Dorg.slf4j.simpleLogger.defaultLogLevel=off"]
 COMMANDS = {
     "confluent-kafka": [VENV_PYTHON, "-u", HERE / "python" / "confluent_client.py"],
     "kafka-python": [VENV_PYTHON, "-u", HERE / "python" / "kafka_python_client.py"],
-    "kafkajs": ["node", "--no-warnings", NODE / "client.js"],
+    "aiokafka": [VENV_PYTHON, "-u", HERE / "python" / "aiokafka_client.py"],
+    "kafkajs": ["node", "--no-warnings", NODE / "kafkajs" / "client.js"],
+    "platformatic": ["node", "--no-warnings", NODE / "platformatic" / "client.js"],
     "java": [*JVM[:1], *QUIET_JAVA, "-Xmx512m", *JVM[1:], "klamm.Client"],
+    "franz-go": [GO_CLIENTS, "franz-go"],
+    "sarama": [GO_CLIENTS, "sarama"],
+    "kafka-go": [GO_CLIENTS, "kafka-go"],
 }
 NAMES = ["kcat", *COMMANDS]
 REQUEST_SECONDS = 120
@@ -39,7 +44,7 @@ class Client:
         threading.Thread(target=self._read, daemon=True).start()
 
     def ask(self, do, seconds=REQUEST_SECONDS, **arguments):
-        """Does one thing and returns the answer."""
+        """Does one thing and returns the answer. Raises `Skip` when the client says that it cannot."""
         self.begin(do, **arguments)
         return self.finish(seconds)
 
@@ -60,6 +65,8 @@ class Client:
             raise Gone(self._describe(f"had no answer after {seconds} s")) from None
         if answer is None:
             raise Gone(self._describe("ended"))
+        if "cannot" in answer:
+            raise Skip(f"{self.name} {answer['cannot']}")
         if "error" in answer:
             raise Failure(f"{self.name} {self._doing}: {answer['error']}")
         return answer["ok"]

@@ -23,6 +23,18 @@ def require(condition, what):
         raise Failure(what)
 
 
+def refused(client, word, do, **arguments):
+    """The client's error must say `word`."""
+    try:
+        client.ask(do, **arguments)
+    except Gone:
+        raise
+    except Failure as failure:
+        require(word in str(failure).lower(), f"refused for another reason: {failure}")
+    else:
+        raise Failure(f"{do} was not refused")
+
+
 def expect_values(found, wanted, what):
     """Compares long lists and names the first difference only."""
     for index, (got, want) in enumerate(zip(found, wanted)):

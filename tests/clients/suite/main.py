@@ -12,7 +12,7 @@ from .broker import Kafka, Klamm
 from .cell import TOOL, Cell
 from .install import install
 from .paths import KLAMM
-from .scenarios import ALL
+from .scenarios import ALL, cannot
 
 
 def main(arguments):
@@ -65,7 +65,7 @@ def _parse(arguments):
 def _selected(options):
     for scenario in options.scenario or ALL:
         for name in ALL[scenario].CLIENTS:
-            if not options.client or name in options.client:
+            if (not options.client or name in options.client) and name not in cannot(scenario):
                 yield scenario, name
 
 

@@ -11,7 +11,8 @@ import threading
 import time
 
 PRODUCE = 0
-INCIDENTS = ["swallow the answer", "do not send", "tear the request", "tear the answer", "hold the answer"]
+SWALLOW = "swallow the answer"
+INCIDENTS = [SWALLOW, "do not send", "tear the request", "tear the answer", "hold the answer"]
 # Longer than a lingering batch, shorter than a client's request timeout.
 HOLD_SECONDS = 1.5
 REQUESTS_BETWEEN_MAX = 60
@@ -20,16 +21,18 @@ REQUESTS_BETWEEN_FIRST_MAX = 10
 
 
 class Proxy:
-    def __init__(self, seed, on_request=lambda frame: None):
-        """`on_request` is told of each whole request before anything happens to it."""
+    def __init__(self, seed, on_request=lambda frame: None, kinds=INCIDENTS, between_max=REQUESTS_BETWEEN_MAX):
+        """`on_request` is told of each whole request before anything happens to it. On a connection, `between_max` produce requests
+        at most pass between two incidents, each of one of `kinds`."""
         self.on_request = on_request
+        self._between_max = between_max
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._seed = seed
-        self._kinds = _shuffled_rounds(random.Random(seed))
+        self._kinds = _shuffled_rounds(random.Random(seed), kinds)
         self._target = None
         self._connections = 0
         self.hostile = False
-        self.incidents = dict.fromkeys(INCIDENTS, 0)
+        self.incidents = dict.fromkeys(kinds, 0)
 
     @property
     def address(self):
@@ -52,7 +55,7 @@ class Proxy:
         return kind
 
     def requests_between_max(self):
-        return REQUESTS_BETWEEN_MAX if all(self.incidents.values()) else REQUESTS_BETWEEN_FIRST_MAX
+        return self._between_max if all(self.incidents.values()) else min(self._between_max, REQUESTS_BETWEEN_FIRST_MAX)
 
     def _accept(self):
         while True:
@@ -71,9 +74,9 @@ class Proxy:
             _Passage(self, client, broker, dice).start()
 
 
-def _shuffled_rounds(dice):
+def _shuffled_rounds(dice, kinds):
     while True:
-        yield from dice.sample(INCIDENTS, len(INCIDENTS))
+        yield from dice.sample(kinds, len(kinds))
 
 
 class _Passage:
@@ -132,7 +135,7 @@ class _Passage:
             fate = self._fates.pop(correlation, None)
             if fate == "tear the answer":
                 self._client.sendall(frame[:len(frame) // 2])
-            if fate in ("tear the answer", "swallow the answer"):
+            if fate in ("tear the answer", SWALLOW):
                 return
             if fate == "hold the answer":
                 time.sleep(HOLD_SECONDS)

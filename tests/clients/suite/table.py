@@ -1,6 +1,7 @@
 """How a run is told: a line when a cell ends, then a table of clients and scenarios, then what failed and why."""
 
 from .client import NAMES
+from .scenarios import cannot
 
 
 def print_cell(cell):
@@ -13,6 +14,7 @@ def print_all(cells):
     sums = {(cell.scenario, cell.client_name): _sum(cell) for cell in cells}
     print("\n" + "".join(f"{title:<22}" for title in ["", *names]).rstrip())
     for scenario in scenarios:
+        sums |= {(scenario, name): "cannot" for name in cannot(scenario)}
         print("".join(f"{text:<22}" for text in [scenario, *(sums.get((scenario, name), "") for name in names)]).rstrip())
     _print_reasons("skipped", [(cell, *skip) for cell in cells for skip in cell.skipped])
     _print_reasons("FAILED", [(cell, *failure) for cell in cells for failure in cell.failed])

@@ -77,15 +77,23 @@ fn text(versions: &RangeInclusive<i16>) -> String {
 
 /// What the header of an API's file says after `Not served:`.
 fn lacks(api: &str) -> String {
-    let path = format!("src/api/{}.rs", snake(api));
-    let file = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(&path)).expect(&path);
-    lacks_of(&file)
+    lacks_of(&header(api))
 }
 
-fn lacks_of(file: &str) -> String {
+/// The header of an API's file, as one line.
+pub(super) fn header(api: &str) -> String {
+    let path = format!("src/api/{}.rs", snake(api));
+    let file = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(&path)).expect(&path);
+    header_of(&file)
+}
+
+fn header_of(file: &str) -> String {
     let header = file.lines().map_while(|it| it.strip_prefix("//!")).map(str::trim);
     // A paragraph ends at an empty line, which becomes two spaces.
-    let header = header.collect::<Vec<_>>().join(" ");
+    header.collect::<Vec<_>>().join(" ")
+}
+
+fn lacks_of(header: &str) -> String {
     let (_, rest) = header.split_once("Not served: ").unwrap_or_default();
     rest.split("  ").next().unwrap_or_default().trim().to_owned()
 }
@@ -105,8 +113,8 @@ fn snake(name: &str) -> String {
 fn an_api_lacks_what_its_header_says() {
     let file =
         "//! `A` (key 1).\n//!\n//! Does. Not served: this,\n//! and that.\n//!\n//! More.\nuse x;";
-    assert_eq!(lacks_of(file), "this, and that.");
-    assert_eq!(lacks_of("//! `B` (key 2).\nuse x;"), "");
+    assert_eq!(lacks_of(&header_of(file)), "this, and that.");
+    assert_eq!(lacks_of(&header_of("//! `B` (key 2).\nuse x;")), "");
 }
 
 #[test]

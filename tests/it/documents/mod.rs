@@ -4,6 +4,7 @@
 
 mod compatibility;
 mod configuration;
+mod kips;
 
 use std::{env, fs, path::Path};
 
@@ -13,6 +14,11 @@ const END: &str = "<!-- generated: end -->";
 #[test]
 fn the_table_of_apis_is_up_to_date() {
     check("docs/compatibility.md", "apis", &compatibility::apis());
+}
+
+#[test]
+fn the_table_of_kips_is_up_to_date() {
+    check("docs/compatibility.md", "kips", &kips::kips());
 }
 
 #[test]

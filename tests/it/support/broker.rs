@@ -11,6 +11,7 @@ use std::{
     process::{Child, ChildStderr, Command, ExitStatus, Stdio},
     sync::{Arc, Mutex, PoisonError, mpsc},
     thread,
+    time::Duration,
 };
 
 use tempfile::TempDir;
@@ -106,11 +107,33 @@ impl Broker {
     /// kill −9, and again on the same data. The ports are others.
     #[track_caller]
     pub(crate) fn kill_and_restart(&mut self) {
+        self.kill();
+        self.restart();
+    }
+
+    /// kill −9.
+    pub(crate) fn kill(&mut self) {
         // The system may end a write between two pages.
         self.announce("cut a torn tail off a segment");
         self.announce("cut off the end of the metadata log");
         self.process.child.kill().unwrap();
         self.process.child.wait().unwrap();
+    }
+
+    /// Starts it again after its end and kills it, as soon as it serves or, if that takes longer, `after` a time.
+    pub(crate) fn kill_in_start(&mut self, after: Duration) {
+        self.assert_quiet();
+        let (mut child, log, ready) = Process::spawn(self.folder.path(), &self.settings);
+        // Either way it is killed.
+        let _ = ready.recv_timeout(after);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        self.process.log = log;
+    }
+
+    /// Starts it on the same data after its end.
+    #[track_caller]
+    pub(crate) fn start_again(&mut self) {
         self.restart();
     }
 
@@ -214,6 +237,18 @@ fn is_loud(line: &str) -> bool {
 impl Process {
     #[track_caller]
     fn start(folder: &Path, settings: &[(String, String)]) -> Self {
+        let (mut child, log, ready) = Self::spawn(folder, settings);
+        let Ok(line) = ready.recv_timeout(PATIENCE) else {
+            let _ = child.kill();
+            let status = child.wait();
+            panic!("the broker did not become ready ({status:?})\n{}", log.text());
+        };
+        let (kafka, http) = addresses(&line);
+        Self { child, kafka, http, log }
+    }
+
+    /// Begins a start; what comes last hands on the line that says that it is ready.
+    fn spawn(folder: &Path, settings: &[(String, String)]) -> (Child, Log, mpsc::Receiver<String>) {
         let binary = env::var_os("KLAMM_BIN").unwrap_or_else(|| env!("CARGO_BIN_EXE_klamm").into());
         let mut command = Command::new(binary);
         command.arg("serve").current_dir(folder).env("NO_COLOR", "1");
@@ -228,13 +263,7 @@ impl Process {
             .expect("the binary starts");
         let log = Log::default();
         let ready = log.collect(child.stderr.take().unwrap());
-        let Ok(line) = ready.recv_timeout(PATIENCE) else {
-            let _ = child.kill();
-            let status = child.wait();
-            panic!("the broker did not become ready ({status:?})\n{}", log.text());
-        };
-        let (kafka, http) = addresses(&line);
-        Self { child, kafka, http, log }
+        (child, log, ready)
     }
 
     #[track_caller]

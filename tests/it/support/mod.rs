@@ -8,6 +8,7 @@ pub(crate) mod guests;
 mod operator;
 mod producer;
 mod samples;
+mod settings_samples;
 
 use std::{
     thread,

@@ -19,6 +19,8 @@ use kafka_protocol::{
     protocol::{Encodable, StrBytes},
 };
 
+use super::settings_samples::settings_sample;
+
 /// A topic that no broker has; requests name it and get an error.
 const TOPIC: &str = "hostile";
 
@@ -70,11 +72,12 @@ pub(crate) fn sample_body(key: i16, version: i16) -> BytesMut {
         }
         ApiKey::IncrementalAlterConfigs => encoded(version, &incremental_alter_configs()),
         ApiKey::DescribeCluster => encoded(version, &DescribeClusterRequest::default()),
-        other => panic!("{other:?} is served: give it a sample"),
+        other => settings_sample(other, version)
+            .unwrap_or_else(|| panic!("{other:?} is served: give it a sample")),
     }
 }
 
-fn encoded(version: i16, request: &impl Encodable) -> BytesMut {
+pub(super) fn encoded(version: i16, request: &impl Encodable) -> BytesMut {
     let mut out = BytesMut::new();
     request.encode(&mut out, version).expect("the sample fits its version");
     out

@@ -1,19 +1,26 @@
 """What is checked: one file a scenario, each with `CLIENTS`, `PLAIN_KAFKA` and `run(cell)`.
 
-A scenario asks and compares; how a client does a thing stands in that client's folder. The order here is the order of a
-whole run.
+A scenario asks and compares; how a client does a thing stands in that client's folder. Whoever is in `CANNOT` is not asked, for
+the reason told there. The order here is the order of a whole run: first what each client of the list must do, then what Klamm adds.
 """
 
-from . import (admin, alerts, crash, dump, exactly_once, fidelity, filtered, groups, keys, left_alone, offsets,
-               roundtrip)
+from . import (alerts, assignment, big, codecs, commit_resume, crash, delete_records, dump, exactly_once, filtered, group, groups_admin,
+               idempotence, keys, left_alone, records, seek_pause, timestamp, topics)
 
 ALL = {
-    "roundtrip": roundtrip,
-    "fidelity": fidelity,
-    "offsets": offsets,
-    "admin": admin,
+    "topics": topics,
+    "records": records,
+    "big": big,
+    "codecs": codecs,
+    "idempotence": idempotence,
+    "assignment": assignment,
+    "timestamp": timestamp,
+    "seek-pause": seek_pause,
+    "group": group,
+    "commit-resume": commit_resume,
+    "groups-admin": groups_admin,
+    "delete-records": delete_records,
     "dump": dump,
-    "groups": groups,
     "left-alone": left_alone,
     "keys": keys,
     "filtered": filtered,
@@ -21,3 +28,8 @@ ALL = {
     "crash": crash,
     "alerts": alerts,
 }
+
+
+def cannot(scenario):
+    """Clients that cannot do what a scenario asks, and why."""
+    return getattr(ALL[scenario], "CANNOT", {})

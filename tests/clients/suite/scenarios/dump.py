@@ -8,7 +8,7 @@ from .. import records
 from ..failure import expect, require
 from ..paths import JVM
 from ..records import Record
-from .roundtrip import CODECS
+from .codecs import CODECS
 
 CLIENTS = ["confluent-kafka", "java"]
 PLAIN_KAFKA = True

@@ -1,16 +1,17 @@
-"""The same thousand keys from five clients that hash differently land where the Java client's own partitioner would put them, by
+"""The same thousand keys from clients that hash differently land where the Java client's own partitioner would put them, by
 the broker's `key-ordering` (issue 2, check 4). Against Kafka only the clients that hash like Java are asked: that shows the
 measure to be right."""
 
 from collections import Counter, defaultdict
 
 from .. import records
+from ..client import NAMES
 from ..failure import Failure, Skip, expect, require
 from ..records import Record
 
-CLIENTS = ["kcat", "confluent-kafka", "kafka-python", "kafkajs", "java"]
+CLIENTS = NAMES
 PLAIN_KAFKA = True
-HASH_LIKE_JAVA = ["kafka-python", "kafkajs", "java"]
+HASH_LIKE_JAVA = ["kafka-python", "aiokafka", "kafkajs", "java", "franz-go"]
 PARTITIONS = 15
 KEYS = [f"{'kunde-ü' if i % 3 else 'user:'}{i * 7919 % 100_003}{'x' * (i % 9)}".encode() for i in range(1000)]
 WITHOUT_KEY = 1500

@@ -29,6 +29,7 @@ public final class Client {
         var verbs = new TreeMap<String, Verb>();
         verbs.put("produce", new Produce(bootstrap));
         verbs.put("consume", new Consume(bootstrap));
+        new SeekAndPause(bootstrap).addTo(verbs);
         new Members(bootstrap).addTo(verbs);
         new Operator(bootstrap).addTo(verbs);
         verbs.put("expected_partitions", ExpectedPartitions::answer);

@@ -10,9 +10,12 @@ import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AlterConfigOp;
 import org.apache.kafka.clients.admin.ConfigEntry;
+import org.apache.kafka.clients.admin.GroupListing;
 import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.clients.admin.RecordsToDelete;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.ConfigResource;
 
@@ -35,7 +38,11 @@ final class Operator {
         verbs.put("describe", request -> describe(topic(request)));
         verbs.put("offsets", this::offsets);
         verbs.put("committed", this::committed);
+        verbs.put("commit", this::commit);
+        verbs.put("groups", request -> admin.listGroups().all().get().stream().map(GroupListing::groupId).sorted().toList());
         verbs.put("describe_group", this::describeGroup);
+        verbs.put("delete_group", request -> admin.deleteConsumerGroups(List.of(request.get("group").asText())).all().get());
+        verbs.put("delete_records", this::deleteRecords);
     }
 
     private Object create(JsonNode request) throws Exception {
@@ -79,6 +86,26 @@ final class Operator {
                         offsets.put(at.partition(), found.offset());
                     }
                 });
+        return offsets;
+    }
+
+    /** Commits `offsets` for a group that has no members. */
+    private Object commit(JsonNode request) throws Exception {
+        var offsets = new HashMap<TopicPartition, OffsetAndMetadata>();
+        offsetsIn(request).forEach((at, offset) -> offsets.put(at, new OffsetAndMetadata(offset)));
+        return admin.alterConsumerGroupOffsets(request.get("group").asText(), offsets).all().get();
+    }
+
+    private Object deleteRecords(JsonNode request) throws Exception {
+        var before = new HashMap<TopicPartition, RecordsToDelete>();
+        offsetsIn(request).forEach((at, offset) -> before.put(at, RecordsToDelete.beforeOffset(offset)));
+        return admin.deleteRecords(before).all().get();
+    }
+
+    private static Map<TopicPartition, Long> offsetsIn(JsonNode request) {
+        var offsets = new HashMap<TopicPartition, Long>();
+        request.get("offsets").fields().forEachRemaining(entry ->
+                offsets.put(new TopicPartition(topic(request), Integer.parseInt(entry.getKey())), entry.getValue().asLong()));
         return offsets;
     }
 
