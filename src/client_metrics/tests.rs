@@ -179,7 +179,7 @@ fn clients_do_not_choose_how_much_is_remembered() {
     sent(0, &long);
     assert_eq!((series(&clients, 0).len(), clients.dropped()), (0, 1));
     let short = payload("n", &[1.0], 2);
-    (0..17_000).for_each(|at| sent(at, &short));
+    (1..=17_000).for_each(|at| sent(at, &short));
     assert_eq!(series(&clients, 0).len(), 10_000);
     assert_eq!(clients.dropped(), 7_001);
 }
