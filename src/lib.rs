@@ -16,8 +16,10 @@ pub mod metadata;
 
 // Deciding: no clock, no socket, no task.
 pub mod alert;
+pub mod client_metrics;
 pub mod controller;
 pub mod group;
+pub mod quota;
 
 // Means: the only WebAssembly, the only data files.
 pub mod log;

@@ -41,6 +41,10 @@ pub async fn handle(
     if context.api_version >= SOFTWARE_SINCE && !named.iter().all(|text| is_software(text)) {
         return ApiVersionsResponse::default().with_error_code(ErrorCode::InvalidRequest.code());
     }
+    if context.api_version >= SOFTWARE_SINCE {
+        let [name, version] = named;
+        context.details.tell_software(name, version);
+    }
     ApiVersionsResponse::default().with_api_keys(TABLE.iter().map(announced).collect())
 }
 

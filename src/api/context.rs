@@ -4,7 +4,11 @@ use std::{net::IpAddr, sync::Arc, time::Duration};
 
 use tokio::sync::watch;
 
-use super::fetch::FetchSessions;
+use super::{
+    fetch::FetchSessions,
+    telemetry::{ClientDetails, Telemetry},
+    throttling::{ClientThrottle, Mute, Throttling},
+};
 use crate::{
     config::Config,
     coordinator::{AlertIntake, GroupCoordinator},
@@ -29,6 +33,8 @@ pub struct Rooms {
     pub groups: Arc<GroupCoordinator>,
     pub alerts: AlertIntake,
     pub published: Published,
+    pub throttling: Arc<Throttling>,
+    pub telemetry: Arc<Telemetry>,
 }
 
 /// Tells which metadata image every room works with: one that is committed reaches them a little later.
@@ -54,6 +60,9 @@ impl Published {
 #[derive(Clone, Debug)]
 pub struct Context {
     pub api_version: i16,
+    /// `None` while nobody has a quota.
+    pub throttle: Option<Arc<ClientThrottle>>,
+    pub details: Arc<ClientDetails>,
     /// `client.id`; empty when there is none.
     pub client_id: Arc<str>,
     pub client_host: IpAddr,
@@ -69,6 +78,8 @@ impl Context {
     pub(super) fn of_version(api_version: i16) -> Self {
         Self {
             api_version,
+            throttle: None,
+            details: Arc::default(),
             client_id: "client".into(),
             client_host: std::net::Ipv4Addr::LOCALHOST.into(),
             connection_id: 1,
@@ -85,12 +96,17 @@ pub struct Client {
     pub connection_id: u64,
     /// Name of the listener.
     pub listener: Arc<str>,
+    /// Until when no further request is read.
+    pub mute: Mute,
+    pub details: Arc<ClientDetails>,
 }
 
 impl Client {
     pub(super) fn context(&self, header: &RequestHeader) -> Context {
         Context {
             api_version: header.api_version,
+            throttle: None,
+            details: Arc::clone(&self.details),
             client_id: header.client_id().into(),
             client_host: self.host,
             connection_id: self.connection_id,

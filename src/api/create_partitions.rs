@@ -1,6 +1,6 @@
 //! `CreatePartitions` (key 37), versions 0 to 3 (KIP-195; 2 is flexible).
 //!
-//! The answer comes when the new partitions can be produced to. Not served: quotas on controller mutations (version 3, KIP-599).
+//! The answer comes when the new partitions can be produced to. Version 3 is told by an error of a quota that is used up (KIP-599).
 
 use std::ops::RangeInclusive;
 
@@ -13,22 +13,70 @@ use kafka_protocol::{
     protocol::StrBytes,
 };
 
-use super::{Context, Rooms, metadata_change::MetadataChange, refusal::code_and_message};
+use super::{
+    Context, Rooms,
+    metadata_change::MetadataChange,
+    mutations::Mutations,
+    refusal::{Refusal, code_and_message},
+};
 use crate::{
     base::BrokerId,
     controller::{MorePartitions, create_partitions},
+    metadata::MetadataImage,
 };
 
 /// The versions Klamm answers.
 pub const VERSIONS: RangeInclusive<i16> = 0..=3;
 
+/// The first version that is told of a quota by an error (KIP-599).
+const QUOTA_ERROR_SINCE: i16 = 3;
+
 pub async fn handle(
     rooms: &Rooms,
-    _context: &Context,
+    context: &Context,
     request: CreatePartitionsRequest,
 ) -> CreatePartitionsResponse {
     let change = MetadataChange::new(rooms, request.validate_only, request.timeout_ms);
-    answer(&change, &request).await
+    answer_within_quota(&change, context, request).await
+}
+
+/// Answers with what the client's quota refuses behind the rest.
+async fn answer_within_quota(
+    change: &MetadataChange<'_>,
+    context: &Context,
+    mut request: CreatePartitionsRequest,
+) -> CreatePartitionsResponse {
+    let mut mutations = Mutations::new(context, QUOTA_ERROR_SINCE);
+    let image = change.quorum.image();
+    let mut refused = Vec::new();
+    request.topics.retain(|topic| {
+        let is_free = request.validate_only;
+        let admitted = if is_free { Ok(()) } else { mutations.admit(added(&image, topic)) };
+        refused.extend(admitted.as_ref().err().map(|it| refusal(topic, it)));
+        admitted.is_ok()
+    });
+    let mut response = answer(change, &request).await;
+    if !request.validate_only {
+        for (topic, result) in request.topics.iter().zip(&response.results) {
+            if result.error_code != 0 {
+                mutations.give_back(added(&image, topic));
+            }
+        }
+    }
+    response.results.extend(refused);
+    response.with_throttle_time_ms(mutations.throttle_time_ms())
+}
+
+fn added(image: &MetadataImage, topic: &CreatePartitionsTopic) -> usize {
+    let there = image.topic(&topic.name.0).map_or(0, |it| it.partitions.len());
+    usize::try_from(topic.count).unwrap_or(0).saturating_sub(there)
+}
+
+fn refusal(topic: &CreatePartitionsTopic, refusal: &Refusal) -> CreatePartitionsTopicResult {
+    CreatePartitionsTopicResult::default()
+        .with_name(topic.name.clone())
+        .with_error_code(refusal.code.code())
+        .with_error_message(Some(StrBytes::from_string(refusal.message.clone())))
 }
 
 async fn answer(

@@ -4,10 +4,11 @@
 //! |---------|----------------------------------------------------------|---------|
 //! | 4       | −1 for the default numbers                               | KIP-464 |
 //! | 5       | the created topic's numbers and configs; flexible        | KIP-525 |
+//! | 6       | a quota that is used up, as an error                     | KIP-599 |
 //! | 7       | the topic's id                                           | KIP-516 |
 //!
 //! The answer comes when the partitions can be produced to, or after the request's timeout with `REQUEST_TIMED_OUT`; the topics
-//! are created in any case. Not served: quotas on controller mutations (version 6, KIP-599).
+//! are created in any case.
 
 use std::ops::RangeInclusive;
 
@@ -23,6 +24,7 @@ use kafka_protocol::{
 use super::{
     Context, Rooms,
     metadata_change::{MetadataChange, fresh_topic_id, loaded_plugins},
+    mutations::Mutations,
     refusal::{Refusal, code_and_message},
 };
 use crate::{
@@ -34,13 +36,60 @@ use crate::{
 /// The versions Klamm answers.
 pub const VERSIONS: RangeInclusive<i16> = 2..=7;
 
+/// The first version that is told of a quota by an error (KIP-599).
+const QUOTA_ERROR_SINCE: i16 = 6;
+
 pub async fn handle(
     rooms: &Rooms,
     context: &Context,
     request: CreateTopicsRequest,
 ) -> CreateTopicsResponse {
     let change = MetadataChange::new(rooms, request.validate_only, request.timeout_ms);
-    answer(&change, &loaded_plugins(&rooms.plugins), context.api_version, &request).await
+    answer_within_quota(&change, &loaded_plugins(&rooms.plugins), context, request).await
+}
+
+/// Answers with what the client's quota refuses behind the rest.
+async fn answer_within_quota(
+    change: &MetadataChange<'_>,
+    plugins: &LoadedPlugins,
+    context: &Context,
+    mut request: CreateTopicsRequest,
+) -> CreateTopicsResponse {
+    let mut mutations = Mutations::new(context, QUOTA_ERROR_SINCE);
+    let partitions = |it: &CreatableTopic| partitions(change.config, it);
+    let mut refused = Vec::new();
+    request.topics.retain(|topic| {
+        let is_free = request.validate_only;
+        let admitted = if is_free { Ok(()) } else { mutations.admit(partitions(topic)) };
+        refused.extend(admitted.as_ref().err().map(|it| refusal(topic, it)));
+        admitted.is_ok()
+    });
+    let mut response = answer(change, plugins, context.api_version, &request).await;
+    if !request.validate_only {
+        for (topic, result) in request.topics.iter().zip(&response.topics) {
+            if result.error_code != 0 {
+                mutations.give_back(partitions(topic));
+            }
+        }
+    }
+    response.topics.extend(refused);
+    response.with_throttle_time_ms(mutations.throttle_time_ms())
+}
+
+/// How many a topic would have, if it can be made.
+fn partitions(config: &Config, topic: &CreatableTopic) -> usize {
+    match usize::try_from(topic.num_partitions) {
+        Ok(asked) => asked,
+        Err(_) if topic.assignments.is_empty() => config.node.num_partitions as usize,
+        Err(_) => topic.assignments.len(),
+    }
+}
+
+fn refusal(topic: &CreatableTopic, refusal: &Refusal) -> CreatableTopicResult {
+    CreatableTopicResult::default()
+        .with_name(topic.name.clone())
+        .with_error_code(refusal.code.code())
+        .with_error_message(Some(StrBytes::from_string(refusal.message.clone())))
 }
 
 async fn answer(

@@ -4,7 +4,7 @@
 //! |---------|-----------------------------|---------|
 //! | 3       | `TOPIC_DELETION_DISABLED`   | KIP-322 |
 //! | 4       | flexible encoding           | KIP-482 |
-//! | 5       | messages                    | KIP-599 |
+//! | 5       | messages, quotas as errors  | KIP-599 |
 //! | 6       | topics by id                | KIP-516 |
 
 use std::{collections::BTreeMap, ops::RangeInclusive};
@@ -20,6 +20,7 @@ use uuid::Uuid;
 use super::{
     Context, Rooms,
     metadata_change::MetadataChange,
+    mutations::Mutations,
     refusal::{Refusal, code_and_message},
 };
 use crate::{
@@ -32,13 +33,47 @@ use crate::{
 /// The versions Klamm answers.
 pub const VERSIONS: RangeInclusive<i16> = 1..=6;
 
+/// The first version that is told of a quota by an error (KIP-599).
+const QUOTA_ERROR_SINCE: i16 = 5;
+
 pub async fn handle(
     rooms: &Rooms,
     context: &Context,
     request: DeleteTopicsRequest,
 ) -> DeleteTopicsResponse {
     let change = MetadataChange::new(rooms, false, request.timeout_ms);
-    answer(&change, context.api_version, &request).await
+    answer_within_quota(&change, context, request).await
+}
+
+/// Answers with what the client's quota refuses behind the rest.
+async fn answer_within_quota(
+    change: &MetadataChange<'_>,
+    context: &Context,
+    mut request: DeleteTopicsRequest,
+) -> DeleteTopicsResponse {
+    let mut mutations = Mutations::new(context, QUOTA_ERROR_SINCE);
+    let image = change.quorum.image();
+    let (asked, version) = (asked(&request), context.api_version);
+    let partitions = |it: &Asked| find(&image, it).map_or(0, |(name, _)| size(&image, &name));
+    let admitted: Vec<_> = asked.iter().map(|it| mutations.admit(partitions(it))).collect();
+    let mut is_admitted = admitted.iter().map(Result::is_ok);
+    request.topic_names.retain(|_| is_admitted.next().unwrap_or(true));
+    request.topics.retain(|_| is_admitted.next().unwrap_or(true));
+    let mut response = answer(change, version, &request).await;
+    let tried = asked.iter().zip(&admitted).filter(|(_, it)| it.is_ok());
+    for ((asked, _), result) in tried.zip(&response.responses) {
+        if result.error_code != 0 {
+            mutations.give_back(partitions(asked));
+        }
+    }
+    let refused = asked.iter().zip(admitted);
+    let refused = refused.filter_map(|(asked, it)| Some(result(version, asked, Err(it.err()?))));
+    response.responses.extend(refused);
+    response.with_throttle_time_ms(mutations.throttle_time_ms())
+}
+
+fn size(image: &MetadataImage, topic: &TopicName) -> usize {
+    image.topics.get(topic).map_or(0, |it| it.partitions.len())
 }
 
 /// How a request names a topic: by name or by id, if it does as it should.

@@ -1,16 +1,17 @@
 //! The error codes in an answer, for the metrics: of the whole, and of each of its parts.
 
 use kafka_protocol::messages::{
-    AlterConfigsResponse, AlterPartitionReassignmentsResponse, ApiVersionsResponse,
-    CreatePartitionsResponse, CreateTopicsResponse, DeleteGroupsResponse, DeleteRecordsResponse,
-    DeleteTopicsResponse, DescribeClusterResponse, DescribeConfigsResponse, DescribeGroupsResponse,
-    DescribeLogDirsResponse, DescribeProducersResponse, DescribeTopicPartitionsResponse,
-    ElectLeadersResponse, FetchResponse, FindCoordinatorResponse, HeartbeatResponse,
-    IncrementalAlterConfigsResponse, InitProducerIdResponse, JoinGroupResponse, LeaveGroupResponse,
-    ListConfigResourcesResponse, ListGroupsResponse, ListOffsetsResponse,
-    ListPartitionReassignmentsResponse, MetadataResponse, OffsetCommitResponse,
-    OffsetDeleteResponse, OffsetFetchResponse, OffsetForLeaderEpochResponse, ProduceResponse,
-    SyncGroupResponse,
+    AlterClientQuotasResponse, AlterConfigsResponse, AlterPartitionReassignmentsResponse,
+    ApiVersionsResponse, CreatePartitionsResponse, CreateTopicsResponse, DeleteGroupsResponse,
+    DeleteRecordsResponse, DeleteTopicsResponse, DescribeClientQuotasResponse,
+    DescribeClusterResponse, DescribeConfigsResponse, DescribeGroupsResponse,
+    DescribeLogDirsResponse, DescribeProducersResponse, DescribeQuorumResponse,
+    DescribeTopicPartitionsResponse, ElectLeadersResponse, FetchResponse, FindCoordinatorResponse,
+    GetTelemetrySubscriptionsResponse, HeartbeatResponse, IncrementalAlterConfigsResponse,
+    InitProducerIdResponse, JoinGroupResponse, LeaveGroupResponse, ListConfigResourcesResponse,
+    ListGroupsResponse, ListOffsetsResponse, ListPartitionReassignmentsResponse, MetadataResponse,
+    OffsetCommitResponse, OffsetDeleteResponse, OffsetFetchResponse, OffsetForLeaderEpochResponse,
+    ProduceResponse, PushTelemetryResponse, SyncGroupResponse, UpdateFeaturesResponse,
 };
 
 /// An answer that may tell of errors.
@@ -47,6 +48,7 @@ macro_rules! whole_and_parts {
 }
 
 error_codes! {
+    AlterClientQuotasResponse => entries;
     AlterConfigsResponse => responses;
     ApiVersionsResponse;
     CreatePartitionsResponse => results;
@@ -54,9 +56,12 @@ error_codes! {
     DeleteGroupsResponse => results;
     DeleteRecordsResponse => topics.partitions;
     DeleteTopicsResponse => responses;
+    DescribeClientQuotasResponse;
     DescribeClusterResponse;
     DescribeConfigsResponse => results;
     DescribeGroupsResponse => groups;
+    DescribeQuorumResponse => topics.partitions;
+    GetTelemetrySubscriptionsResponse;
     DescribeProducersResponse => topics.partitions;
     DescribeTopicPartitionsResponse => topics;
     HeartbeatResponse;
@@ -71,6 +76,7 @@ error_codes! {
     OffsetCommitResponse => topics.partitions;
     OffsetForLeaderEpochResponse => topics.partitions;
     ProduceResponse => responses.partition_responses;
+    PushTelemetryResponse;
     SyncGroupResponse;
 }
 
@@ -82,6 +88,14 @@ whole_and_parts! {
     FindCoordinatorResponse => coordinators;
     LeaveGroupResponse => members;
     OffsetDeleteResponse => topics.partitions;
+}
+
+/// One code for each feature before version 2, one for all since.
+impl ErrorCodes for UpdateFeaturesResponse {
+    fn error_codes(&self) -> impl Iterator<Item = i16> {
+        let features = self.results.iter().map(|it| it.error_code);
+        std::iter::once(self.error_code).chain(features)
+    }
 }
 
 /// One group before version 8, many since.

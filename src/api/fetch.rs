@@ -37,7 +37,7 @@ use super::{Context, Rooms};
 use crate::{
     base::ErrorCode,
     metadata::MetadataImage,
-    replica::{FetchPartition, FetchedPartition, Records},
+    replica::{FetchPartition, FetchedData, FetchedPartition, Records},
     telemetry::now,
 };
 
@@ -51,7 +51,9 @@ pub async fn handle(
     request: FetchRequest,
 ) -> (FetchResponse, Vec<Records>) {
     let sessions = &rooms.fetch_sessions;
-    let limits = request::limits(&request);
+    let throttle = context.throttle.as_ref();
+    let most = throttle.map_or(usize::MAX, |it| it.fetch_bytes_max());
+    let limits = request::limits(&request).at_most(most);
     let asked = SessionRequest::of(&request, context.api_version);
     // It may wait for long, and needs none of the request's bytes.
     drop(request);
@@ -63,6 +65,8 @@ pub async fn handle(
     let resolved: Vec<_> = fetch.partitions.iter().map(|it| resolve(&image, it)).collect();
     let readable = resolved.iter().flatten().cloned().collect();
     let read = rooms.replicas.fetch(limits.with(readable)).await;
+    let bytes = read.iter().flat_map(|it| &it.result).map(FetchedData::bytes).sum();
+    let throttle_time_ms = throttle.map_or(0, |it| it.fetched(bytes));
     let (mut read, mut records) = (read.into_iter(), Vec::new());
     let answers = fetch.partitions.iter().zip(resolved).map(|((target, _), resolved)| {
         let result = resolved.and_then(|_| read.next().ok_or(ErrorCode::UnknownServerError));
@@ -73,7 +77,8 @@ pub async fn handle(
     match sessions.finish(&fetch, answers, now()) {
         // What a session leaves out has no records.
         Ok((session_id, answers)) => {
-            (answer::response(session_id, answers, &image, context), records)
+            let response = answer::response(session_id, answers, &image, context);
+            (response.with_throttle_time_ms(throttle_time_ms), records)
         }
         Err(error) => failed(error),
     }

@@ -2,7 +2,7 @@
 //!
 //! | version | adds                                                      | source   |
 //! |--------:|-----------------------------------------------------------|----------|
-//! |       0 | client-metrics subscriptions                              | KIP-714  |
+//! |       0 | client-metrics subscriptions                              | KIP-1000 |
 //! |       1 | topics, brokers and groups, by type or all of them        | KIP-1142 |
 //!
 //! Groups are those with configs of their own, as in Kafka. Not served: the loggers of brokers, of which Klamm has none.

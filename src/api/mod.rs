@@ -5,6 +5,7 @@
 //! Rule: a handler returns a response value; it never writes to a connection. A partition that fails is data.
 //! What `ApiVersions` announces is built from what is served.
 
+pub mod alter_client_quotas;
 pub mod alter_configs;
 pub mod alter_partition_reassignments;
 mod altered_configs;
@@ -17,11 +18,13 @@ pub mod create_topics;
 pub mod delete_groups;
 pub mod delete_records;
 pub mod delete_topics;
+pub mod describe_client_quotas;
 pub mod describe_cluster;
 pub mod describe_configs;
 pub mod describe_groups;
 pub mod describe_log_dirs;
 pub mod describe_producers;
+pub mod describe_quorum;
 pub mod describe_topic_partitions;
 mod distinct;
 pub mod elect_leaders;
@@ -29,6 +32,7 @@ pub mod error;
 mod error_codes;
 pub mod fetch;
 pub mod find_coordinator;
+pub mod get_telemetry_subscriptions;
 mod group_text;
 pub mod heartbeat;
 pub mod incremental_alter_configs;
@@ -42,18 +46,23 @@ pub mod list_offsets;
 pub mod list_partition_reassignments;
 pub mod metadata;
 mod metadata_change;
+mod mutations;
 pub mod offset_commit;
 pub mod offset_delete;
 pub mod offset_fetch;
 pub mod offset_for_leader_epoch;
 mod outcome;
 pub mod produce;
+pub mod push_telemetry;
 mod reachable;
 mod refusal;
 mod requests;
 pub mod sync_group;
+mod telemetry;
 #[cfg(test)]
 mod test_node;
+mod throttling;
+pub mod update_features;
 
 use std::{ops::RangeInclusive, sync::Arc};
 
@@ -63,6 +72,8 @@ use kafka_protocol::messages::ApiKey;
 pub use outcome::{Answer, CloseReason, Outcome, Part};
 pub use requests::Requests;
 use requests::{Request, decode};
+pub use telemetry::{ClientDetails, Telemetry};
+pub use throttling::{Mute, Throttling};
 
 /// An API that Klamm serves.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -137,10 +148,16 @@ apis! {
     DeleteGroups => delete_groups,
     ElectLeaders => elect_leaders,
     IncrementalAlterConfigs => incremental_alter_configs,
+    DescribeClientQuotas => describe_client_quotas,
+    AlterClientQuotas => alter_client_quotas,
+    DescribeQuorum => describe_quorum,
+    UpdateFeatures => update_features,
+    DescribeCluster => describe_cluster,
+    GetTelemetrySubscriptions => get_telemetry_subscriptions,
+    PushTelemetry => push_telemetry,
     AlterPartitionReassignments => alter_partition_reassignments,
     ListPartitionReassignments => list_partition_reassignments,
     OffsetDelete => offset_delete,
-    DescribeCluster => describe_cluster,
     DescribeProducers => describe_producers,
     ListConfigResources => list_config_resources,
     DescribeTopicPartitions => describe_topic_partitions,

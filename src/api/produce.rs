@@ -71,10 +71,14 @@ pub fn handle(
     let named = request.topic_data.into_iter().filter(|it| !it.partition_data.is_empty());
     let topics: Vec<_> = named.map(|topic| asked.topic(topic)).collect();
     let answers = request.acks != 0;
+    // Counted as it comes: a client that is above its quota is not read any further while this is stored.
+    let throttle_time_ms = context.throttle.as_ref().map_or(0, |it| it.produced());
     async move {
         let responses = join_all(topics).await;
         debug_assert!(VERSIONS.contains(&version));
-        let response = ProduceResponse::default().with_responses(responses);
+        let response = ProduceResponse::default()
+            .with_responses(responses)
+            .with_throttle_time_ms(throttle_time_ms);
         if answers { Ok(Some(response)) } else { unanswered(&response).map(|()| None) }
     }
 }

@@ -50,11 +50,13 @@ impl Requests {
             return refuse(&header);
         };
         guard::check(api.key, header.api_version, &frame)?;
+        let mut context = client.context(&header);
+        context.throttle = self.rooms.throttling.of(client, &context.client_id, frame.len());
         let request = Request {
             api_key: api.key,
             api: api.name,
             correlation_id: header.correlation_id,
-            context: client.context(&header),
+            context,
             errors: self.metrics.errors.clone(),
         };
         let begun =
@@ -263,6 +265,8 @@ mod tests {
     fn request() -> Request {
         let context = Context {
             api_version: 4,
+            throttle: None,
+            details: Arc::default(),
             client_id: "test".into(),
             client_host: [127, 0, 0, 1].into(),
             connection_id: 1,

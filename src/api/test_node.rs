@@ -6,14 +6,18 @@ use bytes::BytesMut;
 use kafka_protocol::protocol::{Decodable, Encodable};
 use tokio::sync::watch;
 
-use super::{Context, Published, metadata_change::MetadataChange};
+use super::{Client, Context, Mute, Published, Throttling, metadata_change::MetadataChange};
 use crate::{
     base::{BrokerId, LeaderEpoch, TopicId},
     config::{Config, Listener},
     controller::{Registration, register_broker},
     coordinator::{AlertIntake, Notice},
-    metadata::{BrokerImage, MetadataImage, PartitionImage, TopicImage},
+    metadata::{
+        BrokerImage, MetadataImage, MetadataRecord, PartitionImage, QuotaEntityType, QuotaValue,
+        TopicImage,
+    },
     quorum::Quorum,
+    telemetry::Metrics,
 };
 
 pub(super) struct TestNode {
@@ -80,11 +84,33 @@ impl TestNode {
 pub(super) fn context(api_version: i16) -> Context {
     Context {
         api_version,
+        throttle: None,
+        details: Arc::default(),
         client_id: "".into(),
         client_host: [127, 0, 0, 1].into(),
         connection_id: 1,
         listener: "PLAINTEXT".into(),
     }
+}
+
+/// A request of a client that has this quota and has used nothing of it.
+pub(super) fn throttled(api_version: i16, quota: &str, value: f64) -> Context {
+    let throttling = Arc::new(Throttling::new(&Config::default().quota, &Metrics::default()));
+    let mut image = MetadataImage::default();
+    image.replay(&MetadataRecord::ClientQuota {
+        entity: [(QuotaEntityType::User, None)].into(),
+        key: quota.into(),
+        value: Some(QuotaValue(value)),
+    });
+    throttling.apply(&image);
+    let client = Client {
+        host: [127, 0, 0, 1].into(),
+        connection_id: 1,
+        listener: "PLAINTEXT".into(),
+        mute: Mute::default(),
+        details: Arc::default(),
+    };
+    Context { throttle: throttling.of(&client, &"c".into(), 100), ..context(api_version) }
 }
 
 /// A response that sets a field which its version lacks does not encode, and the client would get nothing.

@@ -2,6 +2,7 @@
 
 mod error_code;
 mod ids;
+pub mod kafka_uuid;
 mod offset;
 mod pace;
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::publish::Publisher;
 use crate::{
+    api::{Telemetry, Throttling},
     config::Config,
     coordinator::{AlertIntake, AlertRooms, DeadLetterTopics, GroupCoordinator},
     plugin::PluginHost,
@@ -35,12 +36,19 @@ impl Foundation {
         ))
     }
 
-    pub(super) fn publisher(&self, produce: &Arc<Produce>) -> Publisher {
+    pub(super) fn publisher(
+        &self,
+        produce: &Arc<Produce>,
+        throttling: &Arc<Throttling>,
+        telemetry: &Arc<Telemetry>,
+    ) -> Publisher {
         Publisher {
             config: self.config.clone(),
             replicas: self.replicas.clone(),
             plugins: self.plugins.clone(),
             produce: produce.clone(),
+            throttling: throttling.clone(),
+            telemetry: telemetry.clone(),
         }
     }
 

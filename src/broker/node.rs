@@ -12,7 +12,7 @@ use super::{
     publish::{self, Publisher},
 };
 use crate::{
-    api::{Published, Rooms, fetch::FetchSessions},
+    api::{Published, Rooms, Telemetry, Throttling, fetch::FetchSessions},
     config::Config,
     controller::{self, Registration},
     coordinator::{AlertCoordinator, AlertIntake},
@@ -76,8 +76,10 @@ impl Node {
         let base = Foundation { config, metrics, replicas, quorum, plugins };
         let (intake, matches) = AlertIntake::new();
         let produce = base.produce(intake.clone());
-        let (publish, published) =
-            start_publishing(&base.quorum, base.publisher(&produce), &stop_rooms);
+        let throttling = Arc::new(Throttling::new(&base.config.quota, &base.metrics));
+        let telemetry = Telemetry::new(base.config.telemetry.max_bytes, &base.metrics);
+        let to_rooms = base.publisher(&produce, &throttling, &telemetry);
+        let (publish, published) = start_publishing(&base.quorum, to_rooms, &stop_rooms);
         let is_open = published.reached(base.quorum.image().version, LOGS_OPEN_WITHIN).await;
         anyhow::ensure!(is_open, "opening the logs has ended before its end");
         produce.resume();
@@ -104,6 +106,8 @@ impl Node {
             groups,
             alerts: intake,
             published,
+            throttling,
+            telemetry,
         });
         let mut node =
             Self { rooms, alerts, addresses, shown, stop_edge, edge, stop_rooms, background };

@@ -7,8 +7,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::plugin_uses;
 use crate::{
-    config::Config, metadata::MetadataImage, plugin::PluginHost, produce::Produce,
-    replica::ReplicaManager, telemetry::Metrics,
+    api::{Telemetry, Throttling},
+    config::Config,
+    metadata::MetadataImage,
+    plugin::PluginHost,
+    produce::Produce,
+    replica::ReplicaManager,
+    telemetry::Metrics,
 };
 
 /// After this time the logs that could not be opened are tried again: space was freed perhaps, or files were closed. Each further
@@ -24,6 +29,8 @@ pub(super) struct Publisher {
     pub(super) replicas: Arc<ReplicaManager>,
     pub(super) plugins: Arc<PluginHost>,
     pub(super) produce: Arc<Produce>,
+    pub(super) throttling: Arc<Throttling>,
+    pub(super) telemetry: Arc<Telemetry>,
 }
 
 impl Publisher {
@@ -57,6 +64,8 @@ impl Publisher {
 
     async fn publish(&self, image: Arc<MetadataImage>) {
         self.plugins.set_uses(plugin_uses::of(&self.config, &image));
+        self.throttling.apply(&image);
+        self.telemetry.apply(&image);
         self.open_logs(image).await;
         self.produce.forget_removed();
     }

@@ -98,7 +98,9 @@ impl Subscription {
         let items = |name: &str| list(configs.get(name).map_or("", String::as_str));
         Ok(Self {
             metrics: items(METRICS).map(String::from).collect(),
-            interval_ms: configs.get(INTERVAL_MS).map_or(Ok(DEFAULT_INTERVAL_MS), interval)?,
+            interval_ms: configs
+                .get(INTERVAL_MS)
+                .map_or(Ok(DEFAULT_INTERVAL_MS), |it| interval(it))?,
             matches: items(MATCH).map(client_match).collect::<Result<_, _>>()?,
         })
     }
@@ -109,9 +111,7 @@ impl Subscription {
     }
 }
 
-// By reference, as `map_or` of the call has it.
-#[expect(clippy::ptr_arg, reason = "a function of the map's values")]
-fn interval(value: &String) -> Result<i32, Invalid> {
+fn interval(value: &str) -> Result<i32, Invalid> {
     let interval: i32 = value.trim().parse().map_err(|_| {
         let reason = "Not a number of type INT";
         Invalid::Config(format!("Invalid value {value} for configuration {INTERVAL_MS}: {reason}"))

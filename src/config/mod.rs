@@ -43,6 +43,8 @@ pub struct Config {
     pub group: GroupConfig,
     pub plugin: PluginConfig,
     pub alert: AlertConfig,
+    pub quota: QuotaConfig,
+    pub telemetry: TelemetryConfig,
     /// Broker-wide values of topic configs, by the topic config's name (`retention.ms`), as set in the file.
     pub topic_defaults: BTreeMap<String, String>,
     /// `[klamm.topics."PATTERN"]`: topic configs below a topic's own.
@@ -185,6 +187,34 @@ pub struct PluginConfig {
     pub rescan_interval_ms: u64,
 }
 
+#[derive(Clone, Debug)]
+pub struct TelemetryConfig {
+    /// `telemetry.max.bytes`
+    pub max_bytes: usize,
+}
+
+/// Windows that what clients use is counted in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QuotaWindow {
+    /// So many are remembered, the one that is under way included.
+    pub num: u32,
+    pub size_seconds: u32,
+}
+
+impl QuotaWindow {
+    pub fn size_ms(self) -> i64 {
+        i64::from(self.size_seconds) * 1_000
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct QuotaConfig {
+    /// `quota.window.num`, `quota.window.size.seconds`
+    pub window: QuotaWindow,
+    /// `controller.quota.window.num`, `controller.quota.window.size.seconds`
+    pub controller_window: QuotaWindow,
+}
+
 #[derive(Clone, Debug, Default)]
 pub struct AlertConfig {
     /// `[klamm.alert.sinks.NAME]`
@@ -284,6 +314,11 @@ impl Default for Config {
                 rescan_interval_ms: 1_000,
             },
             alert: AlertConfig::default(),
+            telemetry: TelemetryConfig { max_bytes: 1024 * 1024 },
+            quota: QuotaConfig {
+                window: QuotaWindow { num: 11, size_seconds: 1 },
+                controller_window: QuotaWindow { num: 11, size_seconds: 1 },
+            },
             topic_defaults: BTreeMap::new(),
             topic_patterns: Patterns::default(),
             group_patterns: Patterns::default(),

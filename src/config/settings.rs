@@ -74,6 +74,11 @@ const INT_MAX: i64 = i32::MAX as i64;
 const LONGEST_MS: u64 = i64::MAX as u64;
 /// Nobody waits longer for a plugin, or for a look at their folder.
 const HOUR_MS: u64 = 3_600_000;
+/// Each is remembered for each client with a quota.
+const QUOTA_WINDOWS_MAX: u32 = 1_000;
+/// What is made of a push takes some 25 times as much for a moment.
+const TELEMETRY_BYTES_MAX: usize = 64 * 1024 * 1024;
+const HOUR_SECONDS: u32 = 3_600;
 /// More only wait for the same disk.
 const RECOVERY_THREADS_MAX: usize = 256;
 /// More would only take the disk's time from everybody else.
@@ -297,6 +302,31 @@ pub const SETTINGS: &[Setting] = &[
         "klamm.assignor.rebalance.interval.ms",
         group.assignor_rebalance_interval_ms in 0..=INT_MAX as u64,
         "A reloaded or changed assignor rebalances a group at most this often."
+    ),
+    setting!(
+        "telemetry.max.bytes",
+        telemetry.max_bytes in 1..=TELEMETRY_BYTES_MAX,
+        "Largest push of a client's metrics, as it is sent and as it expands."
+    ),
+    setting!(
+        "quota.window.num",
+        quota.window.num in 1..=QUOTA_WINDOWS_MAX,
+        "Windows in which the bytes of clients with a quota are counted."
+    ),
+    setting!(
+        "quota.window.size.seconds",
+        quota.window.size_seconds in 1..=HOUR_SECONDS,
+        "Seconds of such a window."
+    ),
+    setting!(
+        "controller.quota.window.num",
+        quota.controller_window.num in 1..=QUOTA_WINDOWS_MAX,
+        "Windows for which mutations of topics by clients with a quota may be saved up."
+    ),
+    setting!(
+        "controller.quota.window.size.seconds",
+        quota.controller_window.size_seconds in 1..=HOUR_SECONDS,
+        "Seconds of such a window."
     ),
     setting!("klamm.plugin.dir", plugin.dir, "The watched folder of plugins; it need not exist."),
     setting!(

@@ -70,7 +70,7 @@ macro_rules! number {
     )*};
 }
 // Kafka has no type for numbers of an address space; those of its settings that Klamm keeps in one are INT.
-number!(i16 => Int, i32 => Int, i64 => Long, u16 => Int, u64 => Long, usize => Int);
+number!(i16 => Int, i32 => Int, i64 => Long, u16 => Int, u32 => Int, u64 => Long, usize => Int);
 
 /// Kafka's DOUBLE, above 0: no setting has another one.
 impl Value for f64 {

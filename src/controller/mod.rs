@@ -5,6 +5,7 @@
 //! in which each has a result of its own; Kafka does likewise.
 
 mod brokers;
+mod client_quotas;
 mod configs;
 mod error;
 mod internal_topics;
@@ -17,6 +18,7 @@ mod topics;
 mod transforms;
 
 pub use brokers::{Registration, register_broker};
+pub use client_quotas::{QuotaAlteration, alter_client_quotas};
 pub use configs::{ConfigChange, ConfigOp, alter_configs, replace_configs};
 pub use error::ControllerError;
 pub use internal_topics::{ALERTS_TOPIC, OFFSETS_TOPIC, alerts_topic, offsets_topic};

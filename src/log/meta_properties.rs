@@ -4,8 +4,8 @@ use std::{collections::HashMap, io, path::Path};
 
 use uuid::Uuid;
 
-use super::{LogError, file::Disk, kafka_uuid};
-use crate::base::BrokerId;
+use super::{LogError, file::Disk};
+use crate::base::{BrokerId, kafka_uuid};
 
 const FILE_NAME: &str = "meta.properties";
 

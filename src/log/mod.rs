@@ -16,7 +16,6 @@ mod file_name;
 mod flush;
 mod health;
 mod index_file;
-mod kafka_uuid;
 mod leader_epochs;
 mod left_overs;
 #[expect(clippy::module_inception, reason = "the room is named after its main noun")]

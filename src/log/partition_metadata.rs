@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use super::{LogError, file::Disk, kafka_uuid};
-use crate::base::TopicId;
+use super::{LogError, file::Disk};
+use crate::base::{TopicId, kafka_uuid};
 
 pub(super) const FILE_NAME: &str = "partition.metadata";
 

@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use super::{ConfigResource, MetadataRecord};
+use super::{ClientQuotasImage, ConfigResource, MetadataRecord, QuotaEntity, QuotaValue};
 use crate::{
     base::{BrokerId, GroupId, LeaderEpoch, TopicId, TopicName},
     config::{Alterations, Listener, TopicConfigs},
@@ -23,6 +23,7 @@ pub struct MetadataImage {
     pub topic_names: HashMap<TopicId, TopicName>,
     /// Overrides of each resource that has any.
     pub configs: BTreeMap<ConfigResource, Arc<TopicConfigs>>,
+    pub client_quotas: Arc<ClientQuotasImage>,
     /// The first producer id of no allocated block.
     pub next_producer_id: i64,
 }
@@ -84,6 +85,9 @@ impl MetadataImage {
             MetadataRecord::ProducerIds { next_producer_id } => {
                 self.next_producer_id = *next_producer_id;
             }
+            MetadataRecord::ClientQuota { entity, key, value } => {
+                self.replay_client_quota(entity, key, *value);
+            }
         }
     }
 
@@ -133,6 +137,18 @@ impl MetadataImage {
         }
     }
 
+    fn replay_client_quota(&mut self, entity: &QuotaEntity, key: &str, value: Option<QuotaValue>) {
+        let all = Arc::make_mut(&mut self.client_quotas);
+        let quotas = all.entry(entity.clone()).or_default();
+        match value {
+            Some(value) => quotas.insert(key.into(), value),
+            None => quotas.remove(key),
+        };
+        if quotas.is_empty() {
+            all.remove(entity);
+        }
+    }
+
     /// Records that lead from nothing to this image: what a snapshot holds.
     pub fn to_records(&self) -> Vec<MetadataRecord> {
         let mut records = Vec::new();
@@ -155,6 +171,13 @@ impl MetadataImage {
                 resource: resource.clone(),
                 name: name.clone(),
                 value: Some(value.clone()),
+            }));
+        }
+        for (entity, quotas) in &*self.client_quotas {
+            records.extend(quotas.iter().map(|(key, &value)| MetadataRecord::ClientQuota {
+                entity: entity.clone(),
+                key: key.clone(),
+                value: Some(value),
             }));
         }
         if self.next_producer_id != 0 {

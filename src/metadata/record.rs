@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::{QuotaEntity, QuotaValue};
 use crate::base::{BrokerId, GroupId, LeaderEpoch, TopicId, TopicName};
 
 /// What configs can be set of.
@@ -61,5 +62,11 @@ pub enum MetadataRecord {
     /// Producer ids below this one are allocated.
     ProducerIds {
         next_producer_id: i64,
+    },
+    /// `None` removes the quota.
+    ClientQuota {
+        entity: QuotaEntity,
+        key: String,
+        value: Option<QuotaValue>,
     },
 }

@@ -18,7 +18,10 @@ use tokio_util::sync::CancellationToken;
 use tracing::{debug, error, warn};
 
 use super::{BoundListener, Server, Service, connection::Connection, end::End, per_ip::Place};
-use crate::{api::Client, telemetry};
+use crate::{
+    api::{Client, ClientDetails, Mute},
+    telemetry,
+};
 
 impl<S: Service> Server<S> {
     /// Serves a listener until `stop`, then returns when its connections have ended: requests that run may finish within
@@ -77,6 +80,8 @@ impl<S: Service> Server<S> {
             host: peer.ip(),
             connection_id: self.next_connection_id.fetch_add(1, Ordering::Relaxed),
             listener: Arc::clone(&listener.name),
+            mute: Mute::default(),
+            details: Arc::new(ClientDetails::new(peer.port())),
         }
     }
 

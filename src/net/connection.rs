@@ -79,6 +79,11 @@ impl<'a, S: Service> Connection<'a, S> {
         let waiting = || self.waiting.load(Ordering::Relaxed) > 0;
         let bytes_max = |api_key| self.server.service.frame_bytes_max(api_key);
         loop {
+            // A client above its quota is not read, so that its own socket holds it back (KIP-219).
+            tokio::select! {
+                () = self.client.mute.passed() => {}
+                () = self.stop.cancelled() => {}
+            }
             let next = tokio::select! {
                 next = frames.next(waiting, bytes_max) => next?,
                 () = self.stop.cancelled() => None,

@@ -163,6 +163,11 @@ impl Quorum {
         self.image.borrow().clone()
     }
 
+    /// Raft's term, which Kafka calls the leader's epoch.
+    pub fn leader_epoch(&self) -> i32 {
+        self.raft.metrics().borrow_watched().current_term as i32
+    }
+
     /// Tells of each new image.
     pub fn watch(&self) -> watch::Receiver<Arc<MetadataImage>> {
         self.image.clone()

@@ -47,6 +47,8 @@ const ROOMS: &[Room] = &[
     decides("group", &["wire", "machine", "metadata"]),
     decides("controller", &["wire", "machine", "metadata"]),
     decides("alert", &["wire", "machine"]),
+    decides("quota", &["metadata"]),
+    decides("client_metrics", &["wire", "metadata"]),
     acts("plugin", &["wire"]),
     acts("log", &["wire"]),
     acts("quorum", &["machine", "controller", "metadata", "log"]),

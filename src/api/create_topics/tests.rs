@@ -4,7 +4,7 @@ use kafka_protocol::messages::create_topics_request::CreatableTopicConfig;
 
 use super::*;
 use crate::{
-    api::test_node::{TestNode, encodes},
+    api::test_node::{TestNode, encodes, throttled},
     base::ErrorCode,
 };
 
@@ -61,4 +61,34 @@ async fn a_topic_that_cannot_be_produced_to_in_time_is_told_as_timed_out() {
     let want = [ErrorCode::RequestTimedOut, ErrorCode::InvalidTopicException];
     assert_eq!(codes, want.map(ErrorCode::code));
     assert!(node.quorum.image().topic("t").is_some());
+}
+
+#[tokio::test]
+async fn a_quota_that_is_used_up_refuses_the_rest_where_the_version_knows_and_holds_back_where_not()
+{
+    let node = TestNode::start().await;
+    let plugins = LoadedPlugins::default();
+    let create = |version, names: &[&'static str]| {
+        let context = throttled(version, "controller_mutation_rate", 0.1);
+        let request = request(names);
+        let (change, plugins) = (node.change(), &plugins);
+        async move { answer_within_quota(&change, plugins, &context, request).await }
+    };
+    // A bucket of 1.1 partitions; each topic has two.
+    let response = create(7, &["a", "b"]).await;
+    encodes(&response, 7);
+    let codes: Vec<_> = response.topics.iter().map(|it| (&*it.name.0, it.error_code)).collect();
+    assert_eq!(codes, [("a", 0), ("b", ErrorCode::ThrottlingQuotaExceeded.code())]);
+    assert!(response.throttle_time_ms > 0);
+    assert!(node.quorum.image().topic("b").is_none());
+    let response = create(5, &["c", "d"]).await;
+    assert_eq!(response.topics.iter().map(|it| it.error_code).sum::<i16>(), 0);
+    assert!(response.throttle_time_ms > 0);
+    // What was not made costs nothing.
+    let response = create(7, &["bad name", "e"]).await;
+    let codes: Vec<_> = response.topics.iter().map(|it| it.error_code).collect();
+    let want = [ErrorCode::InvalidTopicException, ErrorCode::ThrottlingQuotaExceeded];
+    assert_eq!(codes, want.map(ErrorCode::code));
+    let response = create(7, &["bad name"]).await;
+    assert_eq!(response.throttle_time_ms, 0);
 }

@@ -57,6 +57,11 @@ pub(super) struct Limits {
 }
 
 impl Limits {
+    /// These, with no more than so many bytes.
+    pub(super) fn at_most(self, bytes: usize) -> Self {
+        Self { max_bytes: self.max_bytes.min(bytes), min_bytes: self.min_bytes.min(bytes), ..self }
+    }
+
     pub(super) fn with(self, partitions: Vec<FetchPartition>) -> FetchParams {
         let Self { max_wait, min_bytes, max_bytes, isolation } = self;
         FetchParams { max_wait, min_bytes, max_bytes, isolation, partitions }

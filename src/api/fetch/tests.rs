@@ -23,6 +23,8 @@ use crate::{
 fn context(api_version: i16) -> Context {
     Context {
         api_version,
+        throttle: None,
+        details: std::sync::Arc::default(),
         client_id: "c".into(),
         client_host: IpAddr::from([127, 0, 0, 1]),
         connection_id: 1,

@@ -3,6 +3,7 @@
 use uuid::Uuid;
 
 use super::*;
+use crate::metadata::QuotaEntityType;
 
 fn topic_id(number: u128) -> TopicId {
     TopicId(Uuid::from_u128(number))
@@ -58,6 +59,11 @@ fn everything() -> Vec<MetadataRecord> {
             resource: ConfigResource::Group("g".into()),
             name: "klamm.assignor".into(),
             value: Some("sticky".into()),
+        },
+        MetadataRecord::ClientQuota {
+            entity: [(QuotaEntityType::ClientId, Some("app".into()))].into(),
+            key: "producer_byte_rate".into(),
+            value: Some(QuotaValue(1024.0)),
         },
         MetadataRecord::ProducerIds { next_producer_id: 2000 },
     ]

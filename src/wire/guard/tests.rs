@@ -98,6 +98,12 @@ guarded! {
     DeleteGroups DeleteGroupsRequest,
     IncrementalAlterConfigs IncrementalAlterConfigsRequest,
     DescribeCluster DescribeClusterRequest,
+    DescribeClientQuotas DescribeClientQuotasRequest,
+    AlterClientQuotas AlterClientQuotasRequest,
+    GetTelemetrySubscriptions GetTelemetrySubscriptionsRequest,
+    PushTelemetry PushTelemetryRequest,
+    DescribeQuorum DescribeQuorumRequest,
+    UpdateFeatures UpdateFeaturesRequest,
     ListConfigResources ListConfigResourcesRequest,
 }
 

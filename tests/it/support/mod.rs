@@ -9,6 +9,7 @@ mod operator;
 mod partition_samples;
 mod producer;
 mod samples;
+mod settings_samples;
 
 use std::{
     thread,

@@ -20,7 +20,7 @@ use kafka_protocol::{
     protocol::{Encodable, StrBytes},
 };
 
-use super::partition_samples::partition_sample;
+use super::{partition_samples::partition_sample, settings_samples::settings_sample};
 
 /// A topic that no broker has; requests name it and get an error.
 const TOPIC: &str = "hostile";
@@ -73,8 +73,8 @@ pub(crate) fn sample_body(key: i16, version: i16) -> BytesMut {
         }
         ApiKey::IncrementalAlterConfigs => encoded(version, &incremental_alter_configs()),
         ApiKey::DescribeCluster => encoded(version, &DescribeClusterRequest::default()),
-        ApiKey::ListConfigResources => encoded(version, &ListConfigResourcesRequest::default()),
         other => partition_sample(other, version)
+            .or_else(|| settings_sample(other, version))
             .unwrap_or_else(|| panic!("{other:?} is served: give it a sample")),
     }
 }

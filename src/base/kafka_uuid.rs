@@ -1,4 +1,4 @@
-//! UUIDs as Kafka writes them in its files: base64 with the alphabet for URLs, without padding.
+//! UUIDs as Kafka writes them: base64 with the alphabet for URLs, without padding.
 
 use uuid::Uuid;
 
@@ -7,7 +7,8 @@ const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 /// 16 bytes are 21 letters of six bits, and one of two.
 const LETTERS: u32 = 22;
 
-pub(super) fn encode(id: Uuid) -> String {
+/// 22 letters.
+pub fn encode(id: Uuid) -> String {
     // 128 bits with four zero bits behind them, six at a time from the left.
     let bits = id.as_u128();
     let letter = |at: u32| match 122_u32.checked_sub(6 * at) {
@@ -20,7 +21,8 @@ pub(super) fn encode(id: Uuid) -> String {
         .collect()
 }
 
-pub(super) fn decode(text: &str) -> Option<Uuid> {
+/// `None` for what Kafka does not write.
+pub fn decode(text: &str) -> Option<Uuid> {
     if text.len() != LETTERS as usize {
         return None;
     }
@@ -41,6 +43,7 @@ mod tests {
     fn an_id_reads_as_kafka_writes_it() {
         let id = Uuid::from_u128(0x0000_0000_0000_0000_0000_0000_0000_0001);
         assert_eq!(encode(id), "AAAAAAAAAAAAAAAAAAAAAQ");
+        assert_eq!(encode(Uuid::max()), "_____________________w");
         for id in [id, Uuid::from_u128(u128::MAX), Uuid::from_u128(0x1234_5678 << 90)] {
             assert_eq!(decode(&encode(id)), Some(id));
         }

@@ -1,0 +1,116 @@
+//! Which limit holds for a client: of those that were set, the one that names it most closely, in Kafka's order.
+
+use std::sync::Arc;
+
+use crate::metadata::{
+    ClientQuotasImage, MetadataImage, QuotaEntity,
+    QuotaEntityType::{ClientId, User},
+};
+
+/// What a client can be limited in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Quota {
+    Produce,
+    Fetch,
+    ControllerMutation,
+}
+
+impl Quota {
+    /// The key that it is set by.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Produce => "producer_byte_rate",
+            Self::Fetch => "consumer_byte_rate",
+            Self::ControllerMutation => "controller_mutation_rate",
+        }
+    }
+}
+
+/// Who shares a meter: all clients of a user under a quota of users, all that bear a client id under one of client ids.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct MeterKey {
+    pub(super) quota: Quota,
+    pub(super) user: Option<String>,
+    pub(super) client_id: Option<String>,
+}
+
+/// The limits that are set.
+#[derive(Default)]
+pub(super) struct Limits(Arc<ClientQuotasImage>);
+
+impl Limits {
+    pub(super) fn of(image: &MetadataImage) -> Self {
+        Self(Arc::clone(&image.client_quotas))
+    }
+
+    pub(super) fn are_of(&self, image: &MetadataImage) -> bool {
+        Arc::ptr_eq(&self.0, &image.client_quotas)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The closest limit, and whose meter counts.
+    pub(super) fn find(
+        &self,
+        quota: Quota,
+        user: &str,
+        client_id: &str,
+    ) -> Option<(MeterKey, f64)> {
+        if self.is_empty() {
+            return None;
+        }
+        // A client without an id is of no quota of client ids, as in Kafka.
+        let applies = |it: &&Level| it.client_id == Of::Nobody || !client_id.is_empty();
+        CLOSEST_FIRST.iter().filter(applies).find_map(|level| {
+            let bound = self.0.get(&level.entity(user, client_id))?.get(quota.key())?.0;
+            let user = (level.user != Of::Nobody).then(|| user.to_owned());
+            let client_id = (level.client_id != Of::Nobody).then(|| client_id.to_owned());
+            Some((MeterKey { quota, user, client_id }, bound))
+        })
+    }
+}
+
+/// Whom a part of a quota's entity names.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Of {
+    /// This user, or this client id.
+    One,
+    /// Those that are not named.
+    Default,
+    /// It has no such part.
+    Nobody,
+}
+
+struct Level {
+    user: Of,
+    client_id: Of,
+}
+
+const fn level(user: Of, client_id: Of) -> Level {
+    Level { user, client_id }
+}
+
+const CLOSEST_FIRST: [Level; 8] = [
+    level(Of::One, Of::One),
+    level(Of::One, Of::Default),
+    level(Of::One, Of::Nobody),
+    level(Of::Default, Of::One),
+    level(Of::Default, Of::Default),
+    level(Of::Default, Of::Nobody),
+    level(Of::Nobody, Of::One),
+    level(Of::Nobody, Of::Default),
+];
+
+impl Level {
+    fn entity(&self, user: &str, client_id: &str) -> QuotaEntity {
+        let parts = [(User, self.user, user), (ClientId, self.client_id, client_id)];
+        let part = |(kind, of, name): (_, _, &str)| match of {
+            Of::One => Some((kind, Some(name.to_owned()))),
+            Of::Default => Some((kind, None)),
+            Of::Nobody => None,
+        };
+        parts.into_iter().filter_map(part).collect()
+    }
+}
