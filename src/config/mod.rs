@@ -203,15 +203,7 @@ impl Default for Config {
                 http_listen: "127.0.0.1:9644".into(),
                 request_inflight_max_bytes: 256 * 1024 * 1024,
             },
-            log: LogConfig {
-                dirs: vec!["data".into()],
-                retention_check_interval_ms: 300_000,
-                flush_scheduler_interval_ms: i64::MAX as u64,
-                flush_offset_checkpoint_interval_ms: 60_000,
-                recovery_threads_per_dir: 2,
-                producer_id_expiration_ms: 86_400_000,
-                decompressed_max_bytes: 64 * 1024 * 1024,
-            },
+            log: LogConfig::default(),
             group: GroupConfig {
                 min_session_timeout_ms: 6_000,
                 max_session_timeout_ms: 1_800_000,
@@ -245,6 +237,20 @@ impl Default for Config {
             topic_defaults: BTreeMap::new(),
             topic_patterns: Patterns::default(),
             group_patterns: Patterns::default(),
+        }
+    }
+}
+
+impl Default for LogConfig {
+    fn default() -> Self {
+        Self {
+            dirs: vec!["data".into()],
+            retention_check_interval_ms: 300_000,
+            flush_scheduler_interval_ms: i64::MAX as u64,
+            flush_offset_checkpoint_interval_ms: 60_000,
+            recovery_threads_per_dir: 2,
+            producer_id_expiration_ms: 86_400_000,
+            decompressed_max_bytes: 64 * 1024 * 1024,
         }
     }
 }
