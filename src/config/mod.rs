@@ -274,16 +274,7 @@ impl Default for Config {
                 max_request_partition_size_limit: 2_000,
             },
             net: NetConfig::default(),
-            log: LogConfig {
-                dirs: vec!["data".into()],
-                retention_check_interval_ms: 300_000,
-                flush_scheduler_interval_ms: i64::MAX as u64,
-                flush_offset_checkpoint_interval_ms: 60_000,
-                recovery_threads_per_dir: 2,
-                producer_id_expiration_ms: 86_400_000,
-                decompressed_max_bytes: 64 * 1024 * 1024,
-                cleaner: CleanerConfig::default(),
-            },
+            log: LogConfig::default(),
             group: GroupConfig {
                 min_session_timeout_ms: 6_000,
                 max_session_timeout_ms: 1_800_000,
@@ -335,6 +326,21 @@ impl Default for CleanerConfig {
             dedupe_buffer_bytes: 32 * 1024 * 1024,
             io_buffer_bytes: 512 * 1024,
             io_max_bytes_per_second: f64::MAX,
+        }
+    }
+}
+
+impl Default for LogConfig {
+    fn default() -> Self {
+        Self {
+            dirs: vec!["data".into()],
+            retention_check_interval_ms: 300_000,
+            flush_scheduler_interval_ms: i64::MAX as u64,
+            flush_offset_checkpoint_interval_ms: 60_000,
+            recovery_threads_per_dir: 2,
+            producer_id_expiration_ms: 86_400_000,
+            decompressed_max_bytes: 64 * 1024 * 1024,
+            cleaner: CleanerConfig::default(),
         }
     }
 }
