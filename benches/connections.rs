@@ -124,10 +124,10 @@ fn work(node: &Node, crowd: &Crowd) -> f64 {
             });
         }
         begin.wait();
-        let begun = Instant::now();
+        let started = Instant::now();
         thread::sleep(crowd.time);
         let done = answered.load(Ordering::Relaxed);
-        let took = begun.elapsed();
+        let took = started.elapsed();
         stop.store(true, Ordering::Relaxed);
         done as f64 / took.as_secs_f64()
     })

@@ -106,10 +106,6 @@ impl From<ProduceError> for ErrorCode {
 impl From<BatchError> for ErrorCode {
     fn from(error: BatchError) -> Self {
         match error {
-            BatchError::Truncated { .. }
-            | BatchError::BadLength(_)
-            | BatchError::CrcMismatch
-            | BatchError::Compression(CompressionError::Corrupt { .. }) => Self::CorruptMessage,
             // Not CORRUPT_MESSAGE, which producers answer by sending the same again.
             BatchError::Compression(CompressionError::TooLarge(_)) => Self::MessageTooLarge,
             BatchError::UnknownCompression(_) => Self::UnsupportedCompressionType,
@@ -117,7 +113,11 @@ impl From<BatchError> for ErrorCode {
             BatchError::UnsupportedMagic(0 | 1)
             | BatchError::BadRecord { .. }
             | BatchError::BadHeader(_) => Self::InvalidRecord,
-            BatchError::UnsupportedMagic(_) => Self::CorruptMessage,
+            BatchError::UnsupportedMagic(_)
+            | BatchError::Truncated { .. }
+            | BatchError::BadLength(_)
+            | BatchError::CrcMismatch
+            | BatchError::Compression(CompressionError::Corrupt { .. }) => Self::CorruptMessage,
         }
     }
 }

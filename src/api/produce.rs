@@ -218,20 +218,20 @@ fn answer(
 
 /// As Kafka, which tells where the log begins beside what was found wrong on the way into the log.
 fn tells_log_start(error: &ProduceError) -> bool {
-    match error {
+    matches!(
+        error,
         ProduceError::InvalidRequest(_)
-        | ProduceError::InvalidTimestamp { .. }
-        | ProduceError::Refused { .. }
-        | ProduceError::Batch(
-            BatchError::BadRecord { .. }
-            | BatchError::BadHeader(_)
-            | BatchError::UnknownCompression(_),
-        )
-        | ProduceError::Replica(ReplicaError::Log(
-            LogError::OutOfOrderSequence { .. } | LogError::InvalidProducerEpoch { .. },
-        )) => true,
-        _ => false,
-    }
+            | ProduceError::InvalidTimestamp { .. }
+            | ProduceError::Refused { .. }
+            | ProduceError::Batch(
+                BatchError::BadRecord { .. }
+                    | BatchError::BadHeader(_)
+                    | BatchError::UnknownCompression(_),
+            )
+            | ProduceError::Replica(ReplicaError::Log(
+                LogError::OutOfOrderSequence { .. } | LogError::InvalidProducerEpoch { .. },
+            ))
+    )
 }
 
 fn with_log_start(

@@ -99,7 +99,7 @@ fn any_value(message: &[u8]) -> Option<String> {
     let mut text = String::new();
     each_field(message, |tag, value| {
         match (tag, value) {
-            (1, Value::Bytes(it)) => text = std::str::from_utf8(it).ok()?.to_owned(),
+            (1, Value::Bytes(it)) => std::str::from_utf8(it).ok()?.clone_into(&mut text),
             (2, Value::Varint(it)) => text = (it != 0).to_string(),
             (3, Value::Varint(it)) => text = (it as i64).to_string(),
             (4, Value::Fixed64(it)) => text = f64::from_bits(it).to_string(),

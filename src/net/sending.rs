@@ -84,10 +84,10 @@ impl<W: Sink> Sending<'_, W> {
     pub(super) async fn write(&mut self, mut bytes: Bytes, more: bool) -> Result<(), End> {
         let socket = self.writer.plain_socket().filter(|_| more);
         if let Some(socket) = socket {
-            let send = |bytes: &Bytes| SockRef::from(socket).send_with_flags(bytes, MSG_MORE);
             while bytes.has_remaining() {
-                let sent = when_writable(socket, self.stall, || send(&bytes)).await?;
-                bytes.advance(sent);
+                let write = || SockRef::from(socket).send_with_flags(&bytes, MSG_MORE);
+                let written = when_writable(socket, self.stall, write).await?;
+                bytes.advance(written);
             }
             return Ok(());
         }

@@ -158,7 +158,7 @@ fn params(min_bytes: usize, max_wait_ms: u64, partitions: Vec<FetchPartition>) -
 }
 
 fn records(answers: &[FetchedPartition]) -> Vec<usize> {
-    answers.iter().map(|it| it.result.as_ref().map_or(0, |data| data.bytes())).collect()
+    answers.iter().map(|it| it.result.as_ref().map_or(0, FetchedData::bytes)).collect()
 }
 
 #[test]

@@ -47,7 +47,7 @@ fn connections_that_are_idle_or_stalled_hold_up_nobody() {
 
     let idle: Vec<_> = (0..IDLE).map(|_| sent(&broker, &[])).collect();
     // Half of a request of a MiB; answers that nobody takes.
-    let half = [&(1_i32 << 20).to_be_bytes()[..], &[0; 500_000]].concat();
+    let half = [&(1_i32 << 20).to_be_bytes()[..], &vec![0; 500_000]].concat();
     let stalled: Vec<_> = (0..STALLED / 2)
         .flat_map(|_| [sent(&broker, &half), sent(&broker, &untaken_fetches())])
         .collect();

@@ -40,7 +40,7 @@ proptest! {
         segment_bytes in prop_oneof![Just(3_000_u32), Just(1 << 20)],
     ) {
         let dir = tempfile::tempdir().unwrap();
-        let settings = LogSettings { index_interval_bytes, segment_bytes, ..settings() };
+        let settings = LogSettings { segment_bytes, index_interval_bytes, ..settings() };
         let (log, sizes) = log_of(&dir.path().join("t-0"), &counts, settings);
         for (from, ceiling, max_bytes, at_least_one) in asked.iter().chain(&asked).copied() {
             let (from, ceiling) = (Offset(from), Offset(ceiling));
