@@ -26,7 +26,11 @@ fn usable(dir: &Path) -> io::Result<()> {
     let probe = dir.join(".writable");
     fs::create_dir_all(dir)?;
     fs::write(&probe, b"")?;
-    fs::remove_file(probe)
+    match fs::remove_file(probe) {
+        // Another node that shares the folder was faster.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
 }
 
 fn in_folder(dir: &Path) -> Result<Cache, String> {

@@ -105,7 +105,7 @@ fn an_epoch_ends_where_the_log_does_and_a_wrong_one_is_fenced() {
     };
     assert_eq!(ask(&mut client, 0, -1, 0), (0, 0, 4));
     assert_eq!(ask(&mut client, 0, 0, 1), (0, -1, -1), "an epoch to come");
-    assert_eq!(ask(&mut client, 1, -1, 0), (0, -1, -1), "an empty log");
+    assert_eq!(ask(&mut client, 1, -1, 0), (0, 0, 0), "an empty log has its leader's epoch");
     assert_eq!(ask(&mut client, 0, 7, 0), (75, -1, -1));
     assert_eq!(ask(&mut client, 2, -1, 0), (3, -1, -1));
 }
