@@ -5,6 +5,7 @@ use futures_util::future::BoxFuture;
 
 use crate::{
     base::ErrorCode,
+    log::LogSlice,
     replica::Records,
     wire::{DecodeError, frame::EncodeError},
 };
@@ -39,6 +40,13 @@ pub enum Part {
 }
 
 impl Part {
+    pub fn slice(&self) -> Option<&LogSlice> {
+        match self {
+            Self::Bytes(_) => None,
+            Self::Records(records) => Some(&records.slice),
+        }
+    }
+
     #[expect(clippy::len_without_is_empty, reason = "nobody asks")]
     pub fn len(&self) -> usize {
         match self {

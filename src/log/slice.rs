@@ -66,6 +66,11 @@ impl LogSlice {
         })
     }
 
+    /// Has all of it read into the page cache soon.
+    pub fn prefetch(&self) {
+        self.file.prefetch(self.position, self.len as u64);
+    }
+
     /// Waits until `len` bytes from `skip` on are in the page cache, and asks for what lies behind: who reads what is not
     /// there most often reads on.
     pub fn load(&self, skip: usize, len: usize) -> io::Result<()> {

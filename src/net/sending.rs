@@ -51,12 +51,12 @@ pub(super) struct Sending<'a, W> {
 impl<W: Sink> Sending<'_, W> {
     pub(super) async fn send(&mut self, parts: Vec<Part>) -> Result<(), End> {
         let mut gathered = BytesMut::new();
-        let mut parts = parts.into_iter().peekable();
+        let mut parts = parts.into_iter();
         let mut since_yield = 0;
         while let Some(part) = parts.next() {
             since_yield += part.len();
             match part {
-                Part::Bytes(bytes) if gathered.is_empty() && parts.peek().is_none() => {
+                Part::Bytes(bytes) if gathered.is_empty() && parts.len() == 0 => {
                     return self.write(bytes, false).await;
                 }
                 Part::Bytes(bytes) => gathered.extend_from_slice(&bytes),
@@ -65,11 +65,11 @@ impl<W: Sink> Sending<'_, W> {
                 }
                 Part::Records(records) => {
                     self.write(gathered.split().freeze(), true).await?;
-                    self.send_slice(&records.slice).await?;
+                    self.send_slice(&records.slice, first_slice(parts.as_slice())).await?;
                 }
             }
             if gathered.len() >= GATHERED_BYTES {
-                self.write(gathered.split().freeze(), parts.peek().is_some()).await?;
+                self.write(gathered.split().freeze(), parts.len() > 0).await?;
             }
             // A fast reader of much does not keep this thread for itself.
             if since_yield >= STEP_BYTES {
@@ -99,9 +99,9 @@ impl<W: Sink> Sending<'_, W> {
         Ok(())
     }
 
-    async fn send_slice(&mut self, slice: &LogSlice) -> Result<(), End> {
+    async fn send_slice(&mut self, slice: &LogSlice, next: Option<&LogSlice>) -> Result<(), End> {
         match self.writer.plain_socket() {
-            Some(socket) => send_file(socket, slice, self.stall).await,
+            Some(socket) => send_file(socket, slice, next, self.stall).await,
             None => self.copy(slice).await,
         }
     }
@@ -120,11 +120,23 @@ impl<W: Sink> Sending<'_, W> {
     }
 }
 
-/// sendfile(2), of bytes that are in the page cache: what is not is loaded first, where one may wait for the disk.
-async fn send_file(socket: &TcpStream, slice: &LogSlice, stall: Duration) -> Result<(), End> {
+/// The records that come next, of those that are not copied.
+fn first_slice(parts: &[Part]) -> Option<&LogSlice> {
+    let mut slices = parts.iter().filter_map(Part::slice);
+    slices.next().filter(|it| it.len() > COPIED_BYTES_MAX)
+}
+
+/// sendfile(2), of bytes that are in the page cache: what is not is loaded first, where one may wait for the disk. Then the
+/// `next` slice most likely is not there either: the disk reads it while this one is sent.
+async fn send_file(
+    socket: &TcpStream,
+    slice: &LogSlice,
+    next: Option<&LogSlice>,
+    stall: Duration,
+) -> Result<(), End> {
     let mut skip = 0;
     while skip < slice.len() {
-        load(slice, skip, STEP_BYTES).await?;
+        load(slice, skip, STEP_BYTES, next).await?;
         let step = || slice.send_to(socket.as_fd(), skip, STEP_BYTES);
         match when_writable(socket, stall, step).await.map_err(of_records)? {
             0 => return Err(End::Unreadable(io::ErrorKind::UnexpectedEof.into())),
@@ -144,7 +156,7 @@ async fn gather(
     skip: usize,
     len: usize,
 ) -> Result<(), End> {
-    load(slice, skip, len).await?;
+    load(slice, skip, len, None).await?;
     let before = gathered.len();
     gathered.resize(before + len, 0);
     let room = gathered.get_mut(before..).unwrap_or_default();
@@ -152,13 +164,21 @@ async fn gather(
 }
 
 /// Waits, but not here, until bytes of a slice are in the page cache.
-async fn load(slice: &LogSlice, skip: usize, len: usize) -> Result<(), End> {
+async fn load(
+    slice: &LogSlice,
+    skip: usize,
+    len: usize,
+    next: Option<&LogSlice>,
+) -> Result<(), End> {
     if slice.is_cached(skip, len) {
         return Ok(());
     }
-    let slice = slice.clone();
-    let loaded = spawn_blocking(move || slice.load(skip, len)).await;
-    loaded.map_err(io::Error::other).flatten().map_err(End::Unreadable)
+    let (slice, next) = (slice.clone(), next.cloned());
+    let loaded = spawn_blocking(move || {
+        next.inspect(LogSlice::prefetch);
+        slice.load(skip, len)
+    });
+    loaded.await.map_err(io::Error::other).flatten().map_err(End::Unreadable)
 }
 
 /// Tries until the socket takes something.

@@ -42,9 +42,10 @@ pub fn api_key(arrived: &[u8]) -> Option<i16> {
     arrived.first_chunk().map(|it| i16::from_be_bytes(*it))
 }
 
-/// The room to make next for a frame of `length` bytes of which `arrived` are there: as much again, and not more.
+/// The room to make next for a frame of `length` bytes of which `arrived` are there: three times as much again, and not more.
+/// Each step copies what has arrived: with twice as much again that was 6 % of a large Produce.
 pub fn step(arrived: usize, length: usize) -> usize {
-    length.saturating_sub(arrived).min(arrived.max(STEP_BYTES))
+    length.saturating_sub(arrived).min(arrived.saturating_mul(3).max(STEP_BYTES))
 }
 
 /// A response that the crate cannot put into the request's version: a field that the version lacks was set.
@@ -109,7 +110,7 @@ mod tests {
         let mut arrived = 0;
         while arrived < announced {
             let step = step(arrived, announced);
-            assert!(step > 0 && step <= arrived.max(STEP_BYTES));
+            assert!(step > 0 && step <= (3 * arrived).max(STEP_BYTES));
             arrived += step;
         }
         assert_eq!(arrived, announced);

@@ -87,9 +87,15 @@ pub(crate) fn run(root: &Path, command: Command) -> Result<()> {
     if arguments.write_docs { document::write(root, &page) } else { Ok(()) }
 }
 
+/// As it was typed, less where the binary lies.
 fn command_line() -> String {
-    let arguments: Vec<_> = std::env::args().skip(1).collect();
-    format!("cargo xtask {}", arguments.join(" "))
+    let mut before = String::new();
+    let arguments = std::env::args().skip(1).map(|it| {
+        let shown = if before == "--klamm" { "FILE".to_owned() } else { it.clone() };
+        before = it;
+        shown
+    });
+    format!("cargo xtask {}", arguments.collect::<Vec<_>>().join(" "))
 }
 
 fn open_results(folder: &Path, arguments: &Arguments) -> Result<Results> {
