@@ -163,7 +163,7 @@ impl LogDir {
         now: TimestampMs,
     ) -> Result<Log, LogError> {
         let opened = self.try_open_log(partition, topic_id, settings, now);
-        opened.map_err(|it| self.health.failed_to_open(it))
+        opened.map_err(|it| self.health.failed_this_time(it))
     }
 
     fn try_open_log(

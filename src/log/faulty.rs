@@ -39,6 +39,9 @@ pub(crate) struct Faults {
     truncate_fails: AtomicBool,
     /// No file can be opened any more.
     out_of_files: AtomicBool,
+    /// Files open now, and most at a time.
+    open: AtomicUsize,
+    most_open: AtomicUsize,
     /// Bytes read.
     read: AtomicUsize,
     /// An fsync of a `.log` waits until this is false; the other tells of one that has begun.
@@ -75,7 +78,16 @@ impl Faults {
 
     /// So does the next one.
     pub(crate) fn fail_next(&self, fault: Fault) {
-        *self.planned.lock().unwrap() = Some((self.operations(), fault));
+        self.fail_after(0, fault);
+    }
+
+    /// So does the one after so many more.
+    pub(crate) fn fail_after(&self, operations: usize, fault: Fault) {
+        *self.planned.lock().unwrap() = Some((self.operations() + operations, fault));
+    }
+
+    pub(crate) fn fail_no_more(&self) {
+        *self.planned.lock().unwrap() = None;
     }
 
     /// Whether fsyncs of records stand still.
@@ -107,6 +119,11 @@ impl Faults {
 
     pub(crate) fn run_out_of_files(&self, is_out: bool) {
         self.out_of_files.store(is_out, Ordering::Relaxed);
+    }
+
+    /// Most files that were open at a time since the last call.
+    pub(crate) fn take_most_open(&self) -> usize {
+        self.most_open.swap(self.open.load(Ordering::Relaxed), Ordering::Relaxed)
     }
 
     /// Bytes that were read since the last call.
@@ -188,28 +205,41 @@ impl FaultyDisk {
         let is_out = self.0.out_of_files.load(Ordering::Relaxed);
         if is_out { Err(Errno::MFILE.into()) } else { Ok(()) }
     }
+
+    fn over(&self, file: Arc<dyn File>, path: &Path) -> FaultyFile {
+        let now = self.0.open.fetch_add(1, Ordering::Relaxed) + 1;
+        self.0.most_open.fetch_max(now, Ordering::Relaxed);
+        let is_log = path.extension().is_some_and(|it| it == "log");
+        FaultyFile { file, faults: Arc::clone(&self.0), path: path.to_owned(), is_log }
+    }
+}
+
+impl Drop for FaultyFile {
+    fn drop(&mut self) {
+        self.faults.open.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl Disk for FaultyDisk {
     fn open(&self, path: &Path) -> io::Result<Arc<dyn File>> {
         self.check_files()?;
         self.0.whole_step()?;
-        let is_log = path.extension().is_some_and(|it| it == "log");
         let is_new = !path.exists();
-        let file = RealDisk.open(path)?;
-        if is_log {
+        let file = self.over(RealDisk.open(path)?, path);
+        if file.is_log {
             let mut durable = self.0.durable.lock().unwrap();
-            durable.lengths.entry(path.to_owned()).or_insert(file.len()?);
+            durable.lengths.entry(path.to_owned()).or_insert(file.file.len()?);
             if is_new {
                 durable.nameless.insert(path.to_owned());
             }
         }
-        Ok(Arc::new(FaultyFile {
-            file,
-            faults: Arc::clone(&self.0),
-            path: path.to_owned(),
-            is_log,
-        }))
+        Ok(Arc::new(file))
+    }
+
+    fn reopen(&self, path: &Path) -> io::Result<Arc<dyn File>> {
+        self.check_files()?;
+        self.0.whole_step()?;
+        Ok(Arc::new(self.over(RealDisk.reopen(path)?, path)))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -318,6 +348,7 @@ impl File for FaultyFile {
     }
 
     fn send_to(&self, socket: BorrowedFd<'_>, at: u64, max: usize) -> io::Result<usize> {
+        self.faults.whole_step()?;
         self.file.send_to(socket, at, max)
     }
 

@@ -28,6 +28,8 @@ const SMALL_FILE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 pub(crate) trait Disk: fmt::Debug + Send + Sync {
     /// Opens for reading and writing; makes the file if it is absent.
     fn open(&self, path: &Path) -> io::Result<Arc<dyn File>>;
+    /// Opens a file that was made before: one that is gone stays so.
+    fn reopen(&self, path: &Path) -> io::Result<Arc<dyn File>>;
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
     fn remove(&self, path: &Path) -> io::Result<()>;
     fn remove_dir_all(&self, path: &Path) -> io::Result<()>;
@@ -125,6 +127,10 @@ impl Disk for RealDisk {
         Ok(Arc::new(file))
     }
 
+    fn reopen(&self, path: &Path) -> io::Result<Arc<dyn File>> {
+        Ok(Arc::new(fs::OpenOptions::new().read(true).write(true).open(path)?))
+    }
+
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         fs::rename(from, to)
     }
@@ -208,7 +214,8 @@ impl File for fs::File {
 }
 
 /// A file that is opened when it is first used, and may be closed when it is idle: a node with thousands of partitions
-/// holds open only what it works with.
+/// holds open only what it works with. One that was taken away while it was closed is not made anew, empty, by whoever still
+/// has it: reads would find nothing in it, and a folder that is being deleted would not become empty.
 #[derive(Debug)]
 pub(crate) struct LazyFile {
     disk: Arc<dyn Disk>,
@@ -219,13 +226,14 @@ pub(crate) struct LazyFile {
 struct LazyState {
     path: PathBuf,
     handle: Option<Arc<dyn File>>,
+    was_open: bool,
     /// Since the last [`LazyFile::close_if_idle`].
     used: bool,
 }
 
 impl LazyFile {
     pub(crate) fn new(disk: &Arc<dyn Disk>, path: PathBuf) -> Self {
-        let state = Mutex::new(LazyState { path, handle: None, used: false });
+        let state = Mutex::new(LazyState { path, handle: None, was_open: false, used: false });
         Self { disk: Arc::clone(disk), state }
     }
 
@@ -239,7 +247,12 @@ impl LazyFile {
         if let Some(handle) = &state.handle {
             return Ok(Arc::clone(handle));
         }
-        let handle = self.disk.open(&state.path)?;
+        let handle = if state.was_open {
+            self.disk.reopen(&state.path)?
+        } else {
+            self.disk.open(&state.path)?
+        };
+        state.was_open = true;
         state.handle = Some(Arc::clone(&handle));
         Ok(handle)
     }
@@ -275,5 +288,24 @@ impl LazyFile {
         if let Some(name) = state.path.file_name() {
             state.path = dir.join(name);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_gone_is_not_made_anew_by_whoever_has_had_it_open() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a");
+        let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+        let file = LazyFile::new(&disk, path.clone());
+        file.get().unwrap();
+        assert!(path.exists(), "the first use makes it");
+        file.close();
+        fs::remove_file(&path).unwrap();
+        assert_eq!(file.get().unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert!(!path.exists());
     }
 }

@@ -96,8 +96,7 @@ impl Log {
             .map_err(|it| self.health.failed(self.unless_gone(it)))?;
         self.flushed.note_synced(end);
         self.flushed.flushed_at.store(now.0, Ordering::Release);
-        let moved = self.writer.lock().move_recovery_point(end);
-        moved.map_err(|it| self.health.failed(self.unless_gone(it)))
+        self.move_recovery_point(end).map_err(|it| self.health.failed(self.unless_gone(it)))
     }
 
     /// fsyncs the segments that were rolled since the last time; appends go on meanwhile.
@@ -110,7 +109,14 @@ impl Log {
         }
         self.sync(unflushed(sealed, recovery_point))?;
         self.flushed.note_synced(active.base_offset);
-        self.writer.lock().move_recovery_point(active.base_offset)
+        self.move_recovery_point(active.base_offset)
+    }
+
+    /// Not of a log that was deleted meanwhile: another topic may have its name, and its folder, by now.
+    pub(super) fn move_recovery_point(&self, to: Offset) -> Result<(), LogError> {
+        let mut writer = self.writer.lock();
+        self.check_open(&writer)?;
+        writer.move_recovery_point(to)
     }
 
     /// fsyncs everything; the log was told to take no more appends.

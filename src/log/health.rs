@@ -58,8 +58,8 @@ impl Health {
         error
     }
 
-    /// Likewise, of a log that could not be opened: a disk that is full may have room when it is tried again.
-    pub(super) fn failed_to_open(&self, error: LogError) -> LogError {
+    /// Likewise, of what is tried again and has left nothing in doubt: a disk that is full may have room then.
+    pub(super) fn failed_this_time(&self, error: LogError) -> LogError {
         if let LogError::Storage { source, .. } = &error
             && is_of_the_device(source)
         {
@@ -86,7 +86,8 @@ fn is_of_the_disk(error: &io::Error) -> bool {
         || Errno::from_io_error(error).is_some_and(|it| !ours.contains(&it))
 }
 
-fn is_of_the_device(error: &io::Error) -> bool {
+/// Whatever was asked of it: nothing of ours and no want of room is its cause.
+pub(super) fn is_of_the_device(error: &io::Error) -> bool {
     let broken = [Errno::IO, Errno::NXIO, Errno::NODEV, Errno::ROFS];
     Errno::from_io_error(error).is_some_and(|it| broken.contains(&it))
 }
@@ -121,9 +122,9 @@ mod tests {
     #[test]
     fn a_full_disk_at_opening_is_tried_again() {
         let health = Health::default();
-        health.failed_to_open(failure(Errno::NOSPC));
+        health.failed_this_time(failure(Errno::NOSPC));
         assert!(health.is_online());
-        health.failed_to_open(failure(Errno::IO));
+        health.failed_this_time(failure(Errno::IO));
         assert!(!health.is_online());
     }
 }

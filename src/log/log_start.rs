@@ -26,8 +26,8 @@ impl Log {
             return Err(self.out_of_range(to));
         }
         if to > self.log_start_offset() {
+            // Not stored: a start forgets them likewise, and appends wait for no disk here.
             writer.epochs.truncate_to(to);
-            writer.epochs.store()?;
             self.start.store(to.0, Ordering::Release);
         }
         Ok(())

@@ -132,7 +132,6 @@ impl Log {
         let renamed = self.mark_deleted(writer, segments.get(..count).unwrap_or_default(), now);
         let log_start = self.log_start_offset();
         writer.epochs.truncate_to(log_start);
-        writer.epochs.store()?;
         // The first segment may begin before the start: recovery begins there, with what was known of producers.
         let first = self.segments.load().first().map_or(log_start, |it| it.base_offset);
         self.remove_snapshots_before(first)?;
@@ -154,6 +153,7 @@ impl Log {
             // In this order: a reader that does not find the segment finds that the log begins later.
             self.start.fetch_max(log_start.0, Ordering::AcqRel);
             self.segments.store(Arc::new(kept));
+            segment.close_if_unread();
         }
         Ok(())
     }

@@ -37,6 +37,7 @@ mod roll;
 mod routes;
 mod salvage;
 mod segment;
+mod segment_files;
 mod settings;
 mod slice;
 mod space;

@@ -112,13 +112,9 @@ impl Loader<'_> {
         let Found { segments, mut epochs, end, recovery, .. } = found;
         let first = segments.first().map_or(Offset(0), |it| it.base_offset);
         let log_start = first.max(self.opening.log_start);
-        if log_start < end {
-            epochs.truncate_from(end);
-            epochs.truncate_to(log_start);
-        } else {
-            // An empty log keeps the epoch that it had last: who has read it to its end is not told that it diverged.
-            epochs.truncate_from(end + 1);
-        }
+        // An empty log keeps the epoch that it had last: who has read it to its end is not told that it diverged.
+        epochs.truncate_from(if log_start < end { end } else { end + 1 });
+        epochs.truncate_to(log_start);
         epochs.store()?;
         for segment in &segments {
             segment.close_files();

@@ -2,13 +2,19 @@
 //!
 //! Rule: a slice costs no memory and does not wait for the disk to be made. It holds its file open, so that neither
 //! retention nor deletion takes away what is on its way to a reader. A file that has become shorter than the slice is an
-//! error, and nothing stands in for what is missing.
+//! error, and nothing stands in for what is missing. A disk that fails under a slice takes its directory offline.
 
 use std::{io, os::fd::BorrowedFd, sync::Arc};
 
 use bytes::Bytes;
+use rustix::io::Errno;
 
-use super::file::File;
+use super::{
+    LogError,
+    file::File,
+    health::{Health, is_of_the_device},
+    segment::Segment,
+};
 
 /// What the page cache is asked about at a time: as far apart as the system reads ahead by default.
 const SAMPLE_BYTES: usize = 128 * 1024;
@@ -24,11 +30,20 @@ pub struct LogSlice {
     file: Arc<dyn File>,
     position: u64,
     len: usize,
+    segment: Arc<Segment>,
+    health: Arc<Health>,
 }
 
 impl LogSlice {
-    pub(super) fn new(file: Arc<dyn File>, position: u64, len: usize) -> Self {
-        Self { file, position, len }
+    pub(super) fn new(
+        segment: &Arc<Segment>,
+        health: &Arc<Health>,
+        file: Arc<dyn File>,
+        position: u64,
+        len: usize,
+    ) -> Self {
+        let (segment, health) = (Arc::clone(segment), Arc::clone(health));
+        Self { file, position, len, segment, health }
     }
 
     /// Bytes, of which there is at least one batch.
@@ -46,13 +61,14 @@ impl LogSlice {
 
     /// Fills `bytes` from `skip` bytes into the slice, which must hold as many.
     pub fn read_at(&self, skip: usize, bytes: &mut [u8]) -> io::Result<()> {
-        self.file.read_exact_at(bytes, self.position + skip as u64)
+        self.told("read", self.file.read_exact_at(bytes, self.position + skip as u64))
     }
 
     /// Sends up to `max` bytes from `skip` bytes into the slice by sendfile(2), and tells how many: 0 where the file has
     /// become shorter. On a socket that does not block it waits for the disk alone: see [`LogSlice::is_cached`].
     pub fn send_to(&self, socket: BorrowedFd<'_>, skip: usize, max: usize) -> io::Result<usize> {
-        self.file.send_to(socket, self.position + skip as u64, max.min(self.len - skip))
+        let sent = self.file.send_to(socket, self.position + skip as u64, max.min(self.len - skip));
+        self.told("send", sent)
     }
 
     /// Whether `len` bytes from `skip` on are in the page cache, as far as samples tell. A wrong yes costs a wait for the
@@ -81,5 +97,15 @@ impl LogSlice {
             self.read_at(skip, &mut [0])?;
         }
         Ok(())
+    }
+
+    /// Failures of the device alone: sendfile(2) fails for its socket too.
+    fn told<T>(&self, action: &'static str, done: io::Result<T>) -> io::Result<T> {
+        done.inspect_err(|error| {
+            if let Some(errno) = Errno::from_io_error(error).filter(|_| is_of_the_device(error)) {
+                let failure = LogError::storage(action, &self.segment.log.path())(errno.into());
+                self.health.take_offline(&failure);
+            }
+        })
     }
 }

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use super::{
-    Log, LogError, LogSlice,
+    Health, Log, LogError, LogSlice,
     cursor::{LOOKUP_WINDOW_BYTES, Located},
     segment::Segment,
 };
@@ -40,10 +40,10 @@ impl Span {
         usize::try_from(self.end - self.first.position).unwrap_or(usize::MAX)
     }
 
-    fn slice(&self) -> Result<LogSlice, LogError> {
+    fn slice(&self, health: &Arc<Health>) -> Result<LogSlice, LogError> {
         let log = &self.segment.log;
         let file = log.get().map_err(LogError::storage("open", &log.path()))?;
-        Ok(LogSlice::new(file, self.first.position, self.bytes()))
+        Ok(LogSlice::new(&self.segment, health, file, self.first.position, self.bytes()))
     }
 }
 
@@ -63,7 +63,7 @@ impl Log {
         at_least_one: bool,
     ) -> Result<Option<LogSlice>, LogError> {
         let span = self.span(from, ceiling, max_bytes, at_least_one)?;
-        self.told(span.map(|it| it.slice()).transpose())
+        self.told(span.map(|it| it.slice(&self.health)).transpose())
     }
 
     /// The same for a reader that follows the log, without waiting for a disk: what is new since it was here is in the
@@ -99,7 +99,9 @@ impl Log {
             && first.last_offset() < ceiling
             && (first.size_bytes()..=max_bytes).contains(&len);
         match is_cached {
-            Ok(true) if is_fit => Ok(Some(LogSlice::new(file, position, len))),
+            Ok(true) if is_fit => {
+                Ok(Some(LogSlice::new(&active, &self.health, file, position, len)))
+            }
             _ => Err(NotAtHand),
         }
     }

@@ -16,7 +16,7 @@ use crate::wire::record_batch::{Batch, Compression, DecodedBatch};
 const RECORD_BYTES: usize = 64;
 
 /// So many of the largest batches may be decoded at the same time: a small machine has no more cores to ask plugins with.
-const LARGEST_AT_ONCE: usize = 4;
+pub(super) const LARGEST_AT_ONCE: usize = 4;
 
 /// What transforms may make of a batch, times its own bytes: what a call's records may grow to in its answer.
 const GROWTH: usize = 16;

@@ -1,10 +1,10 @@
 //! Records of a compacted topic have keys: without one, compaction could only drop them. As Kafka's `LogValidator`, in its words.
 
-use super::{ProduceError, RefusedRecord, edit::Edit, long_work::long_work};
+use super::{ProduceError, RefusedRecord, edit::Edit, expansion::Expansion};
 use crate::{
     base::TopicPartition,
     config::TopicConfig,
-    wire::record_batch::{Batch, Compression, DecodedBatch},
+    wire::record_batch::{Batch, DecodedBatch},
 };
 
 /// Records that an answer names at most; a batch may have millions.
@@ -13,26 +13,24 @@ const NAMED_MAX: usize = 1_000;
 /// Errors that the message spells out.
 const SHOWN: usize = 3;
 
-/// Refuses a batch with a record without a key, if the topic is compacted. Expands it to at most `max_bytes`.
+/// Refuses a batch with a record without a key, if the topic is compacted.
 pub(crate) fn check_keys(
     batch: &Batch,
     partition: &TopicPartition,
     config: &TopicConfig,
-    max_bytes: usize,
+    expansion: &Expansion,
 ) -> Result<(), ProduceError> {
     if !config.cleanup_policy.compact {
         return Ok(());
     }
-    let mut keyless = Vec::new();
-    let mut count = 0;
-    let plain = batch.header.attributes.compression()? == Compression::None;
-    let bytes = if plain { batch.bytes.len() } else { usize::MAX };
-    long_work(bytes, || {
-        batch.records(max_bytes)?.for_each(|record| {
+    let (keyless, count) = expansion.of(batch, |bytes_max| {
+        let (mut keyless, mut count) = (Vec::new(), 0);
+        batch.records(bytes_max)?.for_each(|record| {
             if record.key().is_none() {
                 note(&mut keyless, &mut count, record.index);
             }
-        })
+        })?;
+        Ok((keyless, count))
     })?;
     refuse(&keyless, count, partition)
 }
@@ -89,7 +87,7 @@ mod tests {
     use crate::{
         base::TimestampMs,
         config::{CleanupPolicy, Config, TopicConfigs},
-        wire::record_batch::{BatchBuilder, CompressionError, RecordParts},
+        wire::record_batch::{BatchBuilder, Compression, CompressionError, RecordParts},
     };
 
     fn batch(codec: Compression, keys: &[Option<&[u8]>]) -> Batch {
@@ -113,10 +111,10 @@ mod tests {
 
     #[tokio::test]
     async fn a_compacted_topic_refuses_what_has_no_key_and_names_it() {
-        let partition = TopicPartition::new("t", 4);
+        let (partition, expansion) = (TopicPartition::new("t", 4), Expansion::new(10_000));
         for codec in [Compression::None, Compression::Lz4] {
             let check = |keys: &[Option<&[u8]>], compact| {
-                check_keys(&batch(codec, keys), &partition, &config(compact), 10_000)
+                check_keys(&batch(codec, keys), &partition, &config(compact), &expansion)
             };
             assert!(check(&[None], false).is_ok());
             assert!(check(&[Some(b""), Some(b"k")], true).is_ok(), "an empty key is one");
@@ -133,11 +131,13 @@ mod tests {
     async fn an_answer_names_so_many_and_no_bomb_is_expanded() {
         let partition = TopicPartition::new("t", 0);
         let many = batch(Compression::Zstd, &vec![None; 2_000]);
-        let error = check_keys(&many, &partition, &config(true), 1 << 20).unwrap_err();
+        let error =
+            check_keys(&many, &partition, &config(true), &Expansion::new(1 << 20)).unwrap_err();
         let ProduceError::Refused { message, records } = error else { panic!("{error}") };
         assert!(message.contains("due to 2000 record errors"), "{message}");
         assert_eq!(records.len(), NAMED_MAX);
-        let error = check_keys(&many, &partition, &config(true), 1_000).unwrap_err();
+        let error =
+            check_keys(&many, &partition, &config(true), &Expansion::new(1_000)).unwrap_err();
         let is_too_large = matches!(
             &error,
             ProduceError::Batch(crate::wire::record_batch::BatchError::Compression(

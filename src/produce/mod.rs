@@ -8,6 +8,7 @@ mod dead_letter;
 mod decoded_budget;
 mod derived;
 mod edit;
+mod expansion;
 mod forward;
 mod hooks;
 mod keys;
@@ -32,6 +33,7 @@ pub use submission::{ProduceError, RefusedRecord, Stored, Submission};
 use self::{
     admission::{admit, fits},
     decoded_budget::DecodedBudget,
+    expansion::Expansion,
     lane::{Job, LANE_BATCHES_MAX, Lane},
     metrics::ProduceMetrics,
     order::AppendOrder,
@@ -85,6 +87,7 @@ impl Produce {
             order: AppendOrder::default(),
             metrics: ProduceMetrics::new(metrics),
             decoded: DecodedBudget::new(config.log.decompressed_max_bytes),
+            expansion: Expansion::new(config.log.decompressed_max_bytes),
         };
         Self { shared: Arc::new(shared), lanes: Mutex::default() }
     }

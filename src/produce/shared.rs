@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    ProduceError, Stored, decoded_budget::DecodedBudget, keys::check_keys, long_work::long_work,
+    ProduceError, Stored, decoded_budget::DecodedBudget, expansion::Expansion, keys::check_keys,
     metrics::ProduceMetrics, order::AppendOrder,
 };
 use crate::{
@@ -26,6 +26,8 @@ pub(crate) struct Shared {
     pub(crate) order: AppendOrder,
     pub(crate) metrics: ProduceMetrics,
     pub(crate) decoded: DecodedBudget,
+    /// Of batches that no lane takes.
+    pub(crate) expansion: Expansion,
 }
 
 impl Shared {
@@ -79,7 +81,7 @@ impl Shared {
         partition: &TopicPartition,
         config: &TopicConfig,
     ) -> Result<(), ProduceError> {
-        check_keys(batch, partition, config, self.decoded.batch_bytes_max)
+        check_keys(batch, partition, config, &self.expansion)
     }
 
     /// `compression.type` other than the batch's own codec costs compressing it anew; otherwise it stays as received.
@@ -88,12 +90,7 @@ impl Shared {
         batch: Batch,
         config: &TopicConfig,
     ) -> Result<Batch, ProduceError> {
-        let codec = codec(&batch, config)?;
-        if codec == batch.header.attributes.compression()? {
-            return Ok(batch);
-        }
-        let bytes_max = self.decoded.batch_bytes_max;
-        Ok(long_work(usize::MAX, || batch.recompress(codec, bytes_max))?)
+        in_the_topics_codec(batch, config, &self.expansion)
     }
 
     pub(crate) fn leader(
@@ -102,6 +99,21 @@ impl Shared {
     ) -> Result<Arc<Partition>, ProduceError> {
         Ok(self.replicas.leader(partition, None)?)
     }
+}
+
+fn in_the_topics_codec(
+    batch: Batch,
+    config: &TopicConfig,
+    expansion: &Expansion,
+) -> Result<Batch, ProduceError> {
+    let codec = codec(&batch, config)?;
+    if codec == batch.header.attributes.compression()? {
+        return Ok(batch);
+    }
+    let batch = expansion.of(&batch, |bytes_max| batch.recompress(codec, bytes_max))?;
+    // As in Kafka, what is stored has to fit too.
+    let (size, max) = (batch.bytes.len(), config.max_message_bytes);
+    if size > max { Err(ProduceError::TooLarge { size, max }) } else { Ok(batch) }
 }
 
 /// The codec of a rebuilt batch: its own, unless `compression.type` says otherwise.
@@ -118,6 +130,43 @@ impl From<&Appended> for Stored {
             base_offset: appended.base_offset,
             log_append_time: appended.log_append_time,
             log_start_offset: appended.log_start_offset,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        base::TimestampMs,
+        config::{Config, TopicConfigs},
+        wire::record_batch::{BatchBuilder, RecordParts},
+    };
+
+    #[tokio::test]
+    async fn a_batch_fits_its_topic_in_the_topics_codec_too() {
+        let mut builder = BatchBuilder::new(TimestampMs(0), Compression::Zstd);
+        builder.push(&RecordParts {
+            offset_delta: 0,
+            timestamp_delta: 0,
+            key: None,
+            value: Some(&[b'x'; 5_000]),
+            headers: Vec::new(),
+        });
+        let batch = builder.build().unwrap();
+        let config = TopicConfig::resolve(&Config::default(), &"t".into(), &TopicConfigs::new());
+        for (codec, max_message_bytes, fits) in [
+            (Compression::None, 6_000, true),
+            (Compression::None, 4_000, false),
+            (Compression::Lz4, 4_000, true),
+        ] {
+            let compression_type = Some(codec);
+            let config = TopicConfig { compression_type, max_message_bytes, ..config.clone() };
+            match in_the_topics_codec(batch.clone(), &config, &Expansion::new(1 << 20)) {
+                Ok(it) => assert!(fits && it.header.attributes.compression().unwrap() == codec),
+                Err(ProduceError::TooLarge { .. }) => assert!(!fits),
+                Err(other) => panic!("{other}"),
+            }
         }
     }
 }

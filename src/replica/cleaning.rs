@@ -134,9 +134,10 @@ impl ReplicaManager {
     }
 
     pub(super) fn store_cleaner_points(&self) {
-        let hosted = self.hosted();
         for dir in self.online_dirs() {
             let points = || {
+                // Asked here: a topic that is gone must not come back into the file behind its deletion.
+                let hosted = self.hosted();
                 let here = hosted.iter().filter(|(_, it)| Arc::ptr_eq(&it.dir, dir));
                 here.map(|(key, it)| (key.clone(), it.partition.log().cleaner_point())).collect()
             };

@@ -35,7 +35,7 @@ impl ReplicaManager {
         let deleted: Vec<_> = asked.iter().map(delete).collect();
         // One write for all of a directory's partitions.
         let is_stored = |dir: &&Arc<LogDir>| self.store_log_starts(dir);
-        let stored: Vec<_> = self.dirs.iter().filter(is_stored).collect();
+        let stored: Vec<_> = self.online_dirs().filter(is_stored).collect();
         let is_remembered = |it: &Arc<Partition>| {
             self.hosted()
                 .get(&it.topic_partition)

@@ -93,7 +93,9 @@ impl Hosted {
     }
 
     pub(super) fn flush_if_due(&self) {
+        // It may be deleted meanwhile.
         if let Err(error) = self.partition.log().flush_if_due(now())
+            && !matches!(error, LogError::Closed(_))
             && self.dir.health.is_online()
         {
             let cause = cause(&error);

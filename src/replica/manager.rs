@@ -352,10 +352,10 @@ impl ReplicaManager {
     /// Writes down where logs begin, up to where they are clean, and up to where they are on disk.
     fn store_checkpoints(&self) {
         self.store_cleaner_points();
-        let hosted = self.hosted();
         for dir in self.online_dirs() {
             self.store_log_starts(dir);
             let points = || {
+                let hosted = self.hosted();
                 let here = hosted.iter().filter(|(_, it)| Arc::ptr_eq(&it.dir, dir));
                 let point = |it: &Hosted| Some(it.partition.log().recovery_point());
                 here.map(|(key, it)| (key.clone(), point(it))).collect()

@@ -33,7 +33,7 @@ use self::{
     round::Round,
     throttle::Throttle,
 };
-use super::{Log, LogError, maintenance::span};
+use super::{Log, LogError, maintenance::span, segment::Segment};
 use crate::{
     base::{Offset, TimestampMs},
     config::CleanerConfig,
@@ -106,11 +106,14 @@ impl Cleaner {
         if !log.flush_if_open()? {
             return Ok(None);
         }
+        // What was sealed since is in the page cache alone, perhaps.
+        let ceiling = ceiling.min(log.recovery_point());
         let Some(dirty) = log.cleanable(ceiling, now)? else { return Ok(None) };
         let cleaned = match Round::new(self, log, now).run(dirty) {
             // It was closed or deleted meanwhile, and its folder perhaps with it.
             Err(_) if log.is_closed() => Ok(Cleaned::default()),
-            other => other,
+            // A disk that is full may have room when it is tried again; one that is broken serves nobody.
+            other => other.map_err(|it| log.health.failed_this_time(it)),
         };
         if let Err(LogError::CorruptBatch { .. } | LogError::Undecodable { .. }) = &cleaned {
             log.cleaned.is_uncleanable.store(true, Ordering::Relaxed);
@@ -150,10 +153,14 @@ impl Log {
         for segment in sealed {
             let (size, youngest) = (segment.size(), span(segment).youngest);
             let is_dirty = segment.base_offset >= first_dirty;
-            let first = if knows_first && is_dirty { segment.first_timestamp()? } else { None };
+            let first = if knows_first && is_dirty { self.first_of(segment)? } else { None };
             spans.push(SealedSpan { base_offset: segment.base_offset, size, youngest, first });
         }
         Ok(cleanable(&spans, active.base_offset, first_dirty, ceiling, &settings, now))
+    }
+
+    fn first_of(&self, segment: &Segment) -> Result<Option<TimestampMs>, LogError> {
+        segment.first_timestamp().map_err(|it| self.health.failed_this_time(it))
     }
 
     /// Sees to it that all that is sealed is on disk: what supersedes a record must be, before that one goes.

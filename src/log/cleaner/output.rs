@@ -28,9 +28,13 @@ impl CleanedSegment {
     ) -> Result<Self, LogError> {
         let base_offset = group.first().expect("a group has a segment").base_offset;
         let modified = group.iter().map(|it| it.times().modified).max().unwrap_or_default();
+        // Under the lock: a folder that is being deleted must not get files meanwhile, or it does not become empty.
+        let set = log.segment_set.lock();
+        log.check_open(&log.writer.lock())?;
         let segment =
             Segment::named(&log.disk, &log.path(), base_offset, modified, file_name::CLEANED);
-        segment.clear()?;
+        segment.clear().inspect_err(|_| segment.remove(log.disk.as_ref()))?;
+        drop(set);
         Ok(Self {
             disk: Arc::clone(&log.disk),
             segment,

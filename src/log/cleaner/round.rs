@@ -118,7 +118,8 @@ impl<'a> Round<'a> {
             }
             Err(error) => {
                 output.discard();
-                Err(error)
+                // Files of what retention has taken meanwhile may be gone.
+                if self.log.holds(group) { Err(error) } else { Ok(false) }
             }
         }
     }
@@ -140,6 +141,7 @@ impl<'a> Round<'a> {
                 left.map_or(Ok(()), |it| round.write(output, &it))?;
                 Ok(true)
             })?;
+            segment.close_files();
             if !goes_on {
                 return Ok(false);
             }

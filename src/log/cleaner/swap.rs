@@ -57,7 +57,7 @@ impl Log {
         self.remove_snapshots_of(old)
     }
 
-    fn holds(&self, old: &[Arc<Segment>]) -> bool {
+    pub(super) fn holds(&self, old: &[Arc<Segment>]) -> bool {
         let segments = self.segments.load();
         let at = first_of(&segments, old);
         let found = segments.get(at..at + old.len()).unwrap_or_default();
@@ -88,6 +88,7 @@ impl Log {
         let due = self.deletion_due(now);
         for segment in old {
             writer.deleted.push((due, segment.mark_deleted()?));
+            segment.close_if_unread();
         }
         cleaned.rename(|it| it.with_extension(""))?;
         cleaned.close_files();

@@ -17,7 +17,6 @@ use crate::{
 
 mod crashes;
 mod model;
-mod mortal;
 mod rules;
 
 /// How long tombstones live in these tests.

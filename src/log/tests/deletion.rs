@@ -3,6 +3,7 @@
 use super::*;
 use crate::{
     base::ProducerId,
+    log::faulty::{Faults, FaultyDisk},
     wire::record_batch::{ControlType, control_batch},
 };
 
@@ -141,4 +142,45 @@ fn a_start_beyond_what_a_power_cut_left_is_the_end_and_no_offset_is_given_out_tw
     let log = reopen(&path, settings(), false, &log);
     assert_eq!((log.log_start_offset(), log.log_end_offset()), (Offset(3), Offset(3)));
     assert_eq!(append(&log, &Sent::records(1)).unwrap().base_offset, Offset(3));
+}
+
+#[test]
+fn a_start_rises_without_a_wait_for_the_disk_and_a_start_of_the_node_forgets_the_epochs_before() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t-0");
+    let faults = Faults::none();
+    let disk: Arc<dyn Disk> = Arc::new(FaultyDisk(Arc::clone(&faults)));
+    let opening = Opening::default();
+    let log = Log::open_on(disk, path.clone(), Arc::default(), settings(), opening, NOW).unwrap();
+    for epoch in 0..3 {
+        let context = AppendContext { leader_epoch: LeaderEpoch(epoch), ..context() };
+        log.append(vec![Sent::records(2).batch()], context).unwrap();
+    }
+    log.flush(NOW).unwrap();
+    let before = faults.operations();
+    log.raise_start(Offset(3)).unwrap();
+    assert_eq!(faults.operations(), before);
+    assert_eq!(log.earliest_epoch(), Some(LeaderEpoch(1)));
+    let log = reopen(&path, settings(), false, &log);
+    assert_eq!(log.earliest_epoch(), Some(LeaderEpoch(1)));
+    let ended = |log: &Log| log.end_offset_for_epoch(LeaderEpoch(0)).unwrap().1;
+    assert_eq!(ended(&log), Offset(3));
+
+    log.raise_start(Offset(6)).unwrap();
+    assert_eq!((log.earliest_epoch(), ended(&log)), (Some(LeaderEpoch(2)), Offset(6)));
+    let log = reopen(&path, settings(), false, &log);
+    assert_eq!((log.earliest_epoch(), ended(&log)), (Some(LeaderEpoch(2)), Offset(6)));
+}
+
+#[test]
+fn a_flush_of_a_deleted_log_leaves_the_epochs_of_the_next_one_of_its_name_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t-0");
+    let old = open(&path, settings());
+    append(&old, &Sent::records(2)).unwrap();
+    old.delete().unwrap();
+    let new = open(&path, settings());
+    let moved = old.move_recovery_point(Offset(2));
+    assert!(matches!(moved, Err(LogError::Closed(_))), "{moved:?}");
+    assert!(!path.join("leader-epoch-checkpoint").exists(), "{}", new.log_end_offset().0);
 }

@@ -102,3 +102,20 @@ fn an_old_active_segment_rolls_by_the_clock() {
     log.retain(TimestampMs(NOW.0 + 1_001)).unwrap();
     assert_eq!(log.segments.load().len(), 2);
 }
+
+#[test]
+fn a_segment_goes_though_a_file_of_it_was_taken_away() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t-0");
+    let log = open(&path, LogSettings { segment_bytes: 100, ..settings() });
+    for _ in 0..3 {
+        append(&log, &Sent::records(2)).unwrap();
+    }
+    log.flush(NOW).unwrap();
+    for segment in log.segments.load().iter() {
+        segment.close_files();
+    }
+    std::fs::remove_file(path.join("00000000000000000000.timeindex")).unwrap();
+    log.raise_start(Offset(2)).unwrap();
+    assert_eq!(log.retain(NOW).unwrap(), 1);
+}

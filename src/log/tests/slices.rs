@@ -3,11 +3,12 @@
 use std::{fs, os::fd::AsFd, os::unix::net::UnixStream};
 
 use proptest::{collection::vec, prelude::*};
+use rustix::io::Errno;
 
 use super::*;
 use crate::log::{
     LogSlice, NotAtHand,
-    faulty::{Faults, FaultyDisk},
+    faulty::{Fault, Faults, FaultyDisk},
 };
 
 const LOG: &str = "00000000000000000000.log";
@@ -188,4 +189,28 @@ fn what_a_file_has_lost_is_neither_sent_nor_read() {
     assert_eq!(slice.send_to(socket.as_fd(), 100, 1 << 20).unwrap(), 0);
     assert!(slice.read().is_err() && slice.load(0, 3 * sizes[0]).is_err());
     assert!(!slice.is_cached(0, 3 * sizes[0]));
+}
+
+#[test]
+fn a_disk_that_fails_under_a_slice_takes_its_directory_offline_and_a_socket_does_not() {
+    let send = |slice: &LogSlice| {
+        let (here, _there) = UnixStream::pair().unwrap();
+        slice.send_to(here.as_fd(), 0, slice.len()).map(drop)
+    };
+    let read = |slice: &LogSlice| slice.read().map(drop);
+    let load = |slice: &LogSlice| slice.load(0, slice.len());
+    for errno in [Errno::IO, Errno::PIPE] {
+        for use_it in [&send as &dyn Fn(&LogSlice) -> std::io::Result<()>, &read, &load] {
+            let dir = tempfile::tempdir().unwrap();
+            let faults = Faults::none();
+            let disk: Arc<dyn Disk> = Arc::new(FaultyDisk(Arc::clone(&faults)));
+            let (path, opening) = (dir.path().join("t-0"), Opening::default());
+            let log = Log::open_on(disk, path, Arc::default(), settings(), opening, NOW).unwrap();
+            append(&log, &Sent::records(3)).unwrap();
+            let slice = log.slice(Offset(0), Offset(3), 1, true).unwrap().unwrap();
+            faults.fail_next(Fault::Refused(errno));
+            assert!(use_it(&slice).is_err());
+            assert_eq!(log.is_online(), errno != Errno::IO);
+        }
+    }
 }

@@ -1,20 +1,27 @@
-//! A kill at any change of the disk, while a log is cleaned.
+//! A kill, or a failure, at any operation on the disk while a log is cleaned.
 
 use std::sync::Arc;
 
-use super::{
-    mortal::{Life, MortalDisk},
-    *,
+use rustix::io::Errno;
+
+use super::*;
+use crate::log::{
+    Health,
+    cleaner::output::CleanedSegment,
+    faulty::{Fault, Faults, FaultyDisk},
+    file::Disk,
+    recovery::Opening,
 };
-use crate::log::{Health, file::Disk, recovery::Opening};
+
+fn open_on(faults: &Arc<Faults>, path: &Path, settings: LogSettings, opening: Opening) -> Log {
+    let disk: Arc<dyn Disk> = Arc::new(FaultyDisk(Arc::clone(faults)));
+    Log::open_on(disk, path.to_owned(), Arc::<Health>::default(), settings, opening, NOW).unwrap()
+}
 
 /// Two groups of segments, each with something to leave out, and an active one.
-fn written(path: &Path, life: &Arc<Life>) -> Log {
-    let disk: Arc<dyn Disk> = Arc::new(MortalDisk(Arc::clone(life)));
+fn written(path: &Path, faults: &Arc<Faults>) -> Log {
     let settings = LogSettings { segment_bytes: 400, ..compacted() };
-    let opening = Opening::default();
-    let health = Arc::<Health>::default();
-    let log = Log::open_on(disk, path.to_owned(), health, settings, opening, NOW).unwrap();
+    let log = open_on(faults, path, settings, Opening::default());
     for at in 0..8 {
         let records = [keyed("a", &at.to_string()), keyed(&at.to_string(), "kept")];
         append(&log, by(builder(Compression::None, &records), 7, at * 2));
@@ -34,20 +41,18 @@ fn want() -> Vec<(i64, Keyed)> {
     want
 }
 
-/// Kills the cleaner after so many changes, and starts again; whether it was killed at all.
-fn killed_after(changes: usize, recovery: fn(&Log) -> Opening) -> bool {
+/// Kills the cleaner in the operation after so many, and starts again; whether it came so far.
+fn killed_after(operations: usize, recovery: fn(&Log) -> Opening) -> bool {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("t-0");
-    let life = Life::without_end();
-    let log = written(&path, &life);
+    let faults = Faults::none();
+    let log = written(&path, &faults);
     let opening = recovery(&log);
-    life.end_after(changes);
+    faults.fail_after(operations, Fault::Crash);
     let was_killed = cleaner().clean(&log, log.log_end_offset(), NOW).is_err();
     drop(log);
 
-    let disk: Arc<dyn Disk> = Arc::new(crate::log::file::RealDisk);
-    let health = Arc::<Health>::default();
-    let log = Log::open_on(disk, path.clone(), health, compacted(), opening, NOW).unwrap();
+    let log = open_on(&Faults::none(), &path, compacted(), opening);
 
     let left = records(&log);
     assert!(want().iter().all(|it| left.contains(it)), "nothing that is to stay is lost");
@@ -68,27 +73,33 @@ fn a_kill_at_any_step_of_a_round_loses_nothing_and_leaves_nothing_behind() {
     let from_the_point: fn(&Log) -> Opening =
         |log| Opening { recovery_point: log.recovery_point(), ..Opening::default() };
     for recovery in [from_the_start, from_the_point] {
-        let mut changes = 0;
-        while killed_after(changes, recovery) {
-            changes += 1;
+        let mut operations = 0;
+        while killed_after(operations, recovery) {
+            operations += 1;
         }
-        assert!(changes > 40, "{changes} changes");
+        assert!(operations > 100, "{operations} operations");
     }
+}
+
+/// A round in which the operation after so many is refused, if it came so far, and the log.
+fn refused_after(operations: usize, errno: Errno, path: &Path) -> Option<(bool, Log)> {
+    let faults = Faults::none();
+    let log = written(path, &faults);
+    let planned = faults.operations() + operations;
+    faults.fail_after(operations, Fault::Refused(errno));
+    let is_cleaned = cleaner().clean(&log, log.log_end_offset(), NOW).is_ok();
+    (faults.operations() > planned).then_some((is_cleaned, log))
 }
 
 #[test]
 fn a_swap_that_cannot_be_finished_takes_the_log_offline_for_appends_until_a_start_does() {
     let mut offline = 0;
-    for changes in 0.. {
+    for operations in 0.. {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("t-0");
-        let life = Life::without_end();
-        let log = written(&path, &life);
-        life.end_after(changes);
-        if cleaner().clean(&log, log.log_end_offset(), NOW).is_ok() {
-            break;
-        }
-        life.end_after(usize::MAX);
+        // No failure of the disk, which would take the directory.
+        let Some((_, log)) = refused_after(operations, Errno::MFILE, &path) else { break };
+        assert!(log.is_online());
         let left = records(&log);
         assert!(want().iter().all(|it| left.contains(it)), "reads go on");
         let more = builder(Compression::None, &[keyed("d", "more")]).build().unwrap();
@@ -101,10 +112,76 @@ fn a_swap_that_cannot_be_finished_takes_the_log_offline_for_appends_until_a_star
 }
 
 #[test]
+fn a_disk_that_fails_the_cleaner_takes_its_directory_offline() {
+    let mut failed = 0;
+    for operations in 0.. {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t-0");
+        let Some((is_cleaned, log)) = refused_after(operations, Errno::IO, &path) else { break };
+        // What fails and is of no consequence, as an entry of an index, is not told.
+        assert!(is_cleaned || !log.is_online(), "operation {operations}");
+        failed += usize::from(!is_cleaned);
+    }
+    assert!(failed > 50, "{failed}");
+}
+
+#[test]
+fn a_log_that_was_deleted_gets_no_file_any_more() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = written(&dir.path().join("t-0"), &Faults::none());
+    log.delete().unwrap();
+    let created = CleanedSegment::create(&log, &log.segments.load_full(), 500).map(drop);
+    assert!(matches!(created, Err(LogError::Closed(_))), "{created:?}");
+}
+
+#[tokio::test]
+async fn what_is_sealed_while_a_round_begins_supersedes_nothing_yet() {
+    let dir = tempfile::tempdir().unwrap();
+    let faults = Faults::none();
+    let path = dir.path().join("t-0");
+    let log = Arc::new(open_on(&faults, &path, compacted(), Opening::default()));
+    append_records(&log, &[keyed("a", "on disk")]);
+    roll(&log);
+    append_records(&log, &[keyed("a", "not on disk yet")]);
+    let end = log.log_end_offset();
+
+    faults.hold_fsyncs(true);
+    let cleaned = Arc::clone(&log);
+    let cleaning = tokio::task::spawn_blocking(move || cleaner().clean(&cleaned, end, NOW));
+    faults.fsync_began().await;
+    roll(&log);
+    append_records(&log, &[keyed("b", "active")]);
+    faults.hold_fsyncs(false);
+    cleaning.await.unwrap().unwrap();
+
+    assert_eq!(records(&log).first(), Some(&(0, keyed("a", "on disk"))));
+}
+
+#[test]
+fn many_segments_become_one_with_few_files_open() {
+    let dir = tempfile::tempdir().unwrap();
+    let faults = Faults::none();
+    let log = open_on(&faults, &dir.path().join("t-0"), compacted(), Opening::default());
+    for at in 0..20 {
+        append_records(&log, &[keyed("same", &at.to_string())]);
+        roll(&log);
+    }
+    log.flush(NOW).unwrap();
+    for segment in log.segments.load().iter() {
+        segment.close_files();
+    }
+    faults.take_most_open();
+    clean(&log, NOW);
+    assert_eq!(log.segments.load().len(), 2);
+    let most = faults.take_most_open();
+    assert!(most < 12, "{most} files");
+}
+
+#[test]
 fn a_damaged_cleaned_segment_is_set_aside() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("t-0");
-    drop(written(&path, &Life::without_end()));
+    drop(written(&path, &Faults::none()));
     std::fs::write(path.join("00000000000000000000.log.swap"), b"no batch at all").unwrap();
     std::fs::write(path.join("00000000000000000000.index.swap"), b"").unwrap();
     let log = open(&path, compacted());

@@ -9,12 +9,14 @@ use std::{
 
 use proptest::{collection::vec, prelude::*};
 
-use super::{
-    mortal::{Life, MortalDisk},
-    *,
-};
+use super::*;
 use crate::{
-    log::{Health, ProducerCheck, file::Disk, recovery::Opening},
+    log::{
+        Health, ProducerCheck,
+        faulty::{Fault, Faults, FaultyDisk},
+        file::Disk,
+        recovery::Opening,
+    },
     wire::record_batch::BatchHeader,
 };
 
@@ -31,7 +33,7 @@ enum Step {
         producer: u8,
     },
     Roll,
-    /// With memory for few keys or many; killed after so many changes, if at all.
+    /// With memory for few keys or many; killed in the operation after so many, if at all.
     Clean {
         later_ms: i64,
         is_small: bool,
@@ -54,7 +56,7 @@ fn step() -> impl Strategy<Value = Step> {
             .prop_map(|(records, codec, producer)| Step::Append { records, codec, producer }),
         2 => (0_u8..3, 0_u8..3).prop_map(|(kind, producer)| Step::Control { kind, producer }),
         3 => Just(Step::Roll),
-        4 => (0_i64..700, any::<bool>(), proptest::option::weighted(0.3, 0_usize..60)).prop_map(
+        4 => (0_i64..700, any::<bool>(), proptest::option::weighted(0.3, 0_usize..400)).prop_map(
             |(later_ms, is_small, killed_after)| Step::Clean { later_ms, is_small, killed_after }
         ),
         1 => any::<bool>().prop_map(|clean| Step::Start { clean }),
@@ -82,11 +84,11 @@ struct Model {
     end: i64,
 }
 
-/// A log on a mortal disk, and what is known of it.
+/// A log, the faults of its disk, and what is known of it.
 struct Run {
     path: std::path::PathBuf,
     settings: LogSettings,
-    life: Arc<Life>,
+    faults: Arc<Faults>,
     log: Log,
     model: Model,
     now: TimestampMs,
@@ -94,29 +96,29 @@ struct Run {
 
 impl Run {
     fn new(path: &Path, settings: LogSettings) -> Self {
-        let life = Life::without_end();
-        let log = Self::opened(path, &settings, &life, Opening::default());
+        let faults = Faults::none();
+        let log = Self::opened(path, &settings, &faults, Opening::default());
         let (appended, end) = (BTreeMap::new(), 0);
         let (producers, routes) = (HashMap::new(), HashMap::new());
         let model = Model { appended, producers, routes, looked_at: Offset(0), end };
-        Self { path: path.to_owned(), settings, life, log, model, now: NOW }
+        Self { path: path.to_owned(), settings, faults, log, model, now: NOW }
     }
 
-    fn opened(path: &Path, settings: &LogSettings, life: &Arc<Life>, opening: Opening) -> Log {
-        let disk: Arc<dyn Disk> = Arc::new(MortalDisk(Arc::clone(life)));
+    fn opened(path: &Path, settings: &LogSettings, faults: &Arc<Faults>, opening: Opening) -> Log {
+        let disk: Arc<dyn Disk> = Arc::new(FaultyDisk(Arc::clone(faults)));
         let health = Arc::<Health>::default();
         Log::open_on(disk, path.to_owned(), health, settings.clone(), opening, NOW).unwrap()
     }
 
     fn start(&mut self, clean: bool) {
         let (point, first_dirty) = (self.log.recovery_point(), self.log.cleaner_point());
-        self.life.end_after(usize::MAX);
+        self.faults.fail_no_more();
         if clean {
             self.log.close().unwrap();
         }
         let log_start = self.log.log_start_offset();
         let opening = Opening { clean, recovery_point: point, log_start };
-        self.log = Self::opened(&self.path, &self.settings, &self.life, opening);
+        self.log = Self::opened(&self.path, &self.settings, &self.faults, opening);
         // As the checkpoint has it.
         self.log.set_first_dirty(first_dirty.unwrap_or_default());
     }
@@ -180,7 +182,9 @@ impl Run {
 
     fn clean(&mut self, is_small: bool, killed_after: Option<usize>) {
         let before = self.log.first_dirty();
-        self.life.end_after(killed_after.unwrap_or(usize::MAX));
+        if let Some(operations) = killed_after {
+            self.faults.fail_after(operations, Fault::Crash);
+        }
         let cleaner = cleaner_with(if is_small { 1 } else { 1 << 16 });
         let outcome = cleaner.clean(&self.log, self.log.log_end_offset(), self.now);
         let is_over = outcome.is_ok();
