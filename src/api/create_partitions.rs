@@ -17,7 +17,7 @@ use super::{
     Context, Rooms,
     metadata_change::MetadataChange,
     mutations::Mutations,
-    refusal::{Refusal, code_and_message},
+    refusal::{Refusal, code_and_message, sentence},
 };
 use crate::{
     base::BrokerId,
@@ -76,7 +76,7 @@ fn refusal(topic: &CreatePartitionsTopic, refusal: &Refusal) -> CreatePartitions
     CreatePartitionsTopicResult::default()
         .with_name(topic.name.clone())
         .with_error_code(refusal.code.code())
-        .with_error_message(Some(StrBytes::from_string(refusal.message.clone())))
+        .with_error_message(Some(sentence(&*refusal.message)))
 }
 
 async fn answer(

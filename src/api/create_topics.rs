@@ -25,7 +25,7 @@ use super::{
     Context, Rooms,
     metadata_change::{MetadataChange, fresh_topic_id, loaded_plugins},
     mutations::Mutations,
-    refusal::{Refusal, code_and_message},
+    refusal::{Refusal, code_and_message, sentence},
 };
 use crate::{
     base::BrokerId,
@@ -89,7 +89,7 @@ fn refusal(topic: &CreatableTopic, refusal: &Refusal) -> CreatableTopicResult {
     CreatableTopicResult::default()
         .with_name(topic.name.clone())
         .with_error_code(refusal.code.code())
-        .with_error_message(Some(StrBytes::from_string(refusal.message.clone())))
+        .with_error_message(Some(sentence(&*refusal.message)))
 }
 
 async fn answer(

@@ -11,7 +11,10 @@ use kafka_protocol::{
     protocol::StrBytes,
 };
 
-use super::{Context, Rooms, refusal::Refusal};
+use super::{
+    Context, Rooms,
+    refusal::{Refusal, sentence},
+};
 use crate::{
     base::ErrorCode,
     metadata::{MetadataImage, QuotaEntity, QuotaEntityType, Quotas},
@@ -39,7 +42,7 @@ fn answer(
         Err(refusal) => {
             return response
                 .with_error_code(refusal.code.code())
-                .with_error_message(Some(StrBytes::from_string(refusal.message)))
+                .with_error_message(Some(sentence(refusal.message)))
                 .with_entries(None);
         }
     };

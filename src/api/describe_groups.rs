@@ -16,7 +16,7 @@ use kafka_protocol::messages::{
     describe_groups_response::{DescribedGroup, DescribedGroupMember},
 };
 
-use super::{Context, Rooms, distinct::distinct, group_text};
+use super::{Context, Rooms, distinct::distinct, group_text, refusal::sentence};
 use crate::{
     base::ErrorCode,
     group::{self, classic::State},
@@ -83,7 +83,7 @@ fn refused(context: &Context, id: &WireId, error: ErrorCode) -> DescribedGroup {
     }
     if context.api_version >= 6 {
         let message = missing.then(|| format!("Group {} not found.", id.as_str()));
-        group.error_message = message.map(|it| group_text::wire(&it));
+        group.error_message = message.map(sentence);
     }
     if !missing || context.api_version >= 6 {
         group.error_code = error.code();

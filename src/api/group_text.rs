@@ -7,7 +7,7 @@ use kafka_protocol::protocol::StrBytes;
 
 use crate::base::ErrorCode;
 
-/// Flexible versions can carry longer ones than `__consumer_offsets` can hold.
+/// What `__consumer_offsets` can hold. The guard lets no longer ones pass.
 const BYTES_MAX: usize = i16::MAX as usize;
 
 pub(super) fn copy(text: &StrBytes) -> Result<Arc<str>, ErrorCode> {

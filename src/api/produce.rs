@@ -30,7 +30,7 @@ use kafka_protocol::{
     protocol::StrBytes,
 };
 
-use super::{CloseReason, Context, Rooms};
+use super::{CloseReason, Context, Rooms, refusal::sentence};
 use crate::{
     base::{ErrorCode, Offset, TopicId, TopicName, TopicPartition},
     log::LogError,
@@ -257,7 +257,7 @@ fn explained(index: i32, version: i16, error: ProduceError) -> PartitionProduceR
     if version < RECORD_ERRORS_SINCE {
         return refused(index, ErrorCode::from(error));
     }
-    let message = StrBytes::from_string(error.to_string());
+    let message = sentence(error.to_string());
     let records = match &error {
         ProduceError::Refused { records, .. } | ProduceError::InvalidTimestamp { records, .. } => {
             records
@@ -265,9 +265,7 @@ fn explained(index: i32, version: i16, error: ProduceError) -> PartitionProduceR
                 .map(|record| {
                     BatchIndexAndErrorMessage::default()
                         .with_batch_index(record.index)
-                        .with_batch_index_error_message(Some(StrBytes::from_string(
-                            record.reason.clone(),
-                        )))
+                        .with_batch_index_error_message(Some(sentence(&*record.reason)))
                 })
                 .collect()
         }

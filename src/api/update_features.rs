@@ -13,7 +13,7 @@ use kafka_protocol::{
     protocol::StrBytes,
 };
 
-use super::{Context, Rooms};
+use super::{Context, Rooms, refusal::sentence};
 use crate::base::{BrokerId, ErrorCode};
 
 /// The versions Klamm answers.
@@ -53,7 +53,7 @@ fn answer(node: BrokerId, version: i16, request: &UpdateFeaturesRequest) -> Upda
 }
 
 fn refusal(node: BrokerId, update: &FeatureUpdateKey) -> StrBytes {
-    StrBytes::from_string(format!(
+    sentence(format!(
         "Invalid update version {} for feature {}. Controller {} does not support this feature.",
         update.max_version_level, &*update.feature, node.0
     ))

@@ -80,12 +80,9 @@ impl<'a, S: Service> Connection<'a, S> {
         let bytes_max = |api_key| self.server.service.frame_bytes_max(api_key);
         loop {
             // A client above its quota is not read, so that its own socket holds it back (KIP-219).
-            tokio::select! {
-                () = self.client.mute.passed() => {}
-                () = self.stop.cancelled() => {}
-            }
+            let unmuted = self.client.mute.passed();
             let next = tokio::select! {
-                next = frames.next(waiting, bytes_max) => next?,
+                next = frames.next(waiting, unmuted, bytes_max) => next?,
                 () = self.stop.cancelled() => None,
             };
             let Some(frame) = next else {

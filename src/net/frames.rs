@@ -33,15 +33,18 @@ impl<'a, R: AsyncRead + Unpin> Frames<'a, R> {
     }
 
     /// The next frame, less the length before it; `None` when the client has said all. `waiting` tells whether the client waits for answers, for
-    /// then its silence is not idleness; `bytes_max` tells the longest frame of an API.
+    /// then its silence is not idleness; `turn` is over once it may go on after it has begun; `bytes_max` tells the longest frame of an API.
     pub(super) async fn next(
         &mut self,
         waiting: impl Fn() -> bool,
+        turn: impl Future<Output = ()>,
         bytes_max: impl Fn(i16) -> Option<usize>,
     ) -> Result<Option<Bytes>, End> {
         let Some(prefix) = self.prefix(waiting).await? else {
             return Ok(None);
         };
+        // Only now: whoever has left, or never goes on, is not held for as long as its quota says.
+        timeout(self.limits.idle, turn).await.map_err(|_| End::Idle)?;
         let length = frame::parse_length(prefix, self.limits.request_max_bytes)?;
         let mut held = self.budget.begin(length);
         let bytes = self.read_body(length, &mut held, bytes_max).await?;

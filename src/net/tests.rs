@@ -40,6 +40,8 @@ mod ask {
     pub(super) const CLOSE: u8 = b'c';
     /// Answer with 64 MiB.
     pub(super) const HUGE: u8 = b'h';
+    /// Answer with the body, and read no further for an hour.
+    pub(super) const MUTE: u8 = b'm';
     /// Twice: an API of short requests.
     pub(super) const SHORT: u8 = b'b';
 }
@@ -68,10 +70,14 @@ impl Service for Asked {
         (api_key.to_be_bytes() == [ask::SHORT; 2]).then_some(SHORT_BYTES_MAX)
     }
 
-    fn call(&self, _client: &Client, frame: Bytes) -> Outcome {
+    fn call(&self, client: &Client, frame: Bytes) -> Outcome {
         self.begun.lock().push(Bytes::copy_from_slice(&frame));
         match frame.first() {
             Some(&ask::ECHO) => Outcome::Ready(Answer::Frame(framed(&frame))),
+            Some(&ask::MUTE) => {
+                client.mute.hold(Duration::from_hours(1));
+                Outcome::Ready(Answer::Frame(framed(&frame)))
+            }
             Some(&ask::EXCLUSIVE) => Outcome::Exclusive(self.after_gate(frame).boxed()),
             Some(&ask::WAITING) => {
                 let copied = Bytes::copy_from_slice(&frame);
@@ -305,6 +311,23 @@ async fn a_silent_connection_is_closed_unless_it_waits_for_an_answer() {
     node.gate.add_permits(1);
     waiting.assert_answer(b"p").await;
     waiting.assert_closed().await;
+}
+
+#[tokio::test]
+async fn a_client_above_its_quota_is_held_no_longer_than_it_stays_or_may_be_idle() {
+    let node = Node::with(|it| it.idle = Duration::from_secs(2)).await;
+    let mut left = node.connect().await;
+    left.send(&[ask::MUTE]).await;
+    left.assert_answer(&[ask::MUTE]).await;
+    left.0.shutdown().await.unwrap();
+    left.assert_closed().await;
+    let mut stays = node.connect().await;
+    stays.send(&[ask::MUTE]).await;
+    stays.send(b"echo").await;
+    stays.assert_answer(&[ask::MUTE]).await;
+    stays.assert_closed().await;
+    assert!(!node.begun().contains(&Bytes::from_static(b"echo")));
+    assert!(node.metrics.encode().contains("klamm_connections_closed_total{reason=\"idle\"} 1"));
 }
 
 #[tokio::test]

@@ -22,6 +22,9 @@ use super::{DecodeError, reader::Reader};
 /// partition of a large cluster stays under it.
 pub const ELEMENTS_MAX: usize = 250_000;
 
+/// The longest text, as in Kafka: compact lengths could tell of longer ones, which no older version could answer with.
+const STRING_BYTES_MAX: usize = i16::MAX as usize;
+
 /// Bytes of a request, its header included, that holds numbers and texts alone: room for eight texts as long as classic
 /// lengths allow.
 const SHORT_BYTES_MAX: usize = 256 * 1024;
@@ -150,6 +153,9 @@ impl Walk<'_> {
         };
         match length.ok_or(DecodeError::Truncated { field })? {
             -1 => Ok(0),
+            length if matches!(kind, Kind::String) && length > STRING_BYTES_MAX as i64 => {
+                Err(DecodeError::BadLength { field, length })
+            }
             length => usize::try_from(length).map_err(|_| DecodeError::BadLength { field, length }),
         }
     }

@@ -11,8 +11,8 @@ use proptest::prelude::*;
 use rand::{Rng, SeedableRng, rngs::StdRng};
 
 use super::{
-    ApiKey, DecodeError, ELEMENTS_MAX, Kind, SHORT_BYTES_MAX, Struct, check, frame_bytes_max,
-    message,
+    ApiKey, DecodeError, ELEMENTS_MAX, Kind, SHORT_BYTES_MAX, STRING_BYTES_MAX, Struct, check,
+    frame_bytes_max, message,
 };
 use crate::wire::header::RequestHeader;
 
@@ -288,6 +288,23 @@ fn an_array_count_beyond_the_bytes_left_is_refused() {
     assert_eq!(
         check(ApiKey::Metadata, 0, &[0xff, 0xff, 0xff, 0xfe]),
         Err(DecodeError::BadLength { field: "topics", length: -2 })
+    );
+}
+
+#[test]
+fn a_text_that_no_classic_length_could_tell_is_refused() {
+    let of_group = |length: usize| {
+        let mut body = BytesMut::new();
+        put_unsigned_varint(&mut body, length + 1);
+        body.put_bytes(b'x', length);
+        body.put_slice(&[0, 0, 0, 0, 1, 0, 0]);
+        body
+    };
+    let allowed = of_group(STRING_BYTES_MAX);
+    assert_eq!(check(ApiKey::Heartbeat, 4, &allowed), Ok(allowed.len()));
+    assert_eq!(
+        check(ApiKey::Heartbeat, 4, &of_group(STRING_BYTES_MAX + 1)),
+        Err(DecodeError::BadLength { field: "group_id", length: 32_768 })
     );
 }
 
