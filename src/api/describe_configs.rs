@@ -78,7 +78,8 @@ fn answer(
             .collect();
         DescribeConfigsResult::default()
             .with_error_code(error_code)
-            .with_error_message(message)
+            // Kafka says nothing, which is not null.
+            .with_error_message(Some(message.unwrap_or_default()))
             .with_resource_type(resource.resource_type)
             .with_resource_name(resource.resource_name.clone())
             .with_configs(configs)
@@ -226,25 +227,27 @@ fn kind_and_doc(setting: &str) -> (ConfigType, &'static str) {
 }
 
 /// What is set, and nothing of a subscription that is not there, as in Kafka.
+/// A subscription that there is not has the defaults, as in Kafka.
 fn describe_client_metrics(image: &MetadataImage, name: &str) -> Result<Vec<Described>, Refusal> {
     if name.is_empty() {
         let reason = "Client metrics subscription name must not be empty";
         return Err(Refusal::invalid_request(reason));
     }
-    let resource = ConfigResource::ClientMetrics(name.into());
-    let Some(configs) = image.configs.get(&resource) else { return Ok(Vec::new()) };
+    let own = image.configs.get(&ConfigResource::ClientMetrics(name.into()));
     let describe = |it: &client_metrics::Definition| {
-        let (name, source) = (it.name.to_owned(), ConfigSource::ClientMetrics);
-        let value = configs.get(it.name)?.clone();
-        Some(Described {
-            values: vec![ConfigValue { name: name.clone(), value, source }],
-            name,
+        let (value, source) = match own.and_then(|own| own.get(it.name)) {
+            Some(value) => (value.as_str(), ConfigSource::ClientMetrics),
+            None => (it.default, ConfigSource::Default),
+        };
+        Described {
+            values: vec![ConfigValue { name: it.name.into(), value: value.into(), source }],
+            name: it.name.into(),
             kind: it.kind,
             doc: it.doc.into(),
             read_only: false,
-        })
+        }
     };
-    Ok(client_metrics::DEFINITIONS.iter().filter_map(describe).collect())
+    Ok(client_metrics::DEFINITIONS.iter().map(describe).collect())
 }
 
 fn describe_group(

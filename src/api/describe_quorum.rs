@@ -88,7 +88,6 @@ fn partition(status: Status, version: i16) -> PartitionData {
             .with_last_caught_up_timestamp(status.now.0),
     };
     PartitionData::default()
-        .with_error_message(None)
         .with_leader_id(status.leader.0.into())
         .with_leader_epoch(status.epoch)
         .with_high_watermark(status.high_watermark)

@@ -112,6 +112,7 @@ class Kafka(Broker):
             "offsets.topic.num.partitions": "4",
             "transaction.state.log.replication.factor": "1",
             "transaction.state.log.min.isr": "1",
+            "metric.reporters": "klamm.TelemetryReceiver",
         } | own).items())
 
     def _format(self, properties):

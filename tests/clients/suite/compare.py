@@ -34,15 +34,15 @@ class Rules:
         return [pair for pair in pairs if not self._is_allowed(api, step, pair)]
 
     def unused(self):
-        """Rules that allowed nothing in a whole run: they are out of date."""
-        return [rule for number, rule in enumerate(self._allowed) if number not in self._used]
+        """Rules that allowed nothing, and ordered no list, in a whole run: they are out of date, unless it was by chance."""
+        rules = [rule for rule in self._allowed + self._unordered if id(rule) not in self._used and not rule.get("chance")]
+        return [f"{rule['api']} {rule['path']}" for rule in rules]
 
     def _is_allowed(self, api, step, pair):
-        for number, rule in enumerate(self._allowed):
-            if _applies(rule, api, step, pair):
-                self._used.add(number)
-                return True
-        return False
+        rule = next((rule for rule in self._allowed if _applies(rule, api, step, pair)), None)
+        if rule:
+            self._used.add(id(rule))
+        return bool(rule)
 
     def _keyed(self, api, path, tree):
         """Lists without order as objects by key."""
@@ -52,7 +52,9 @@ class Rules:
             return tree
         for rule in self._unordered:
             if _matches(rule["api"], api) and _matches(rule["path"], path[1:]):
-                return _by_key([(_key(part, rule["by"]), self._keyed(api, f"{path}/*", part)) for part in tree])
+                if len(tree) > 1:
+                    self._used.add(id(rule))
+                return _by_key([self._keyed(api, f"{path}/*", part) for part in tree], rule["by"])
         return [self._keyed(api, f"{path}/{index}", part) for index, part in enumerate(tree)]
 
 
@@ -68,18 +70,16 @@ def _matches(pattern, text):
     return re.fullmatch(expression, text) is not None
 
 
-def _key(part, by):
-    return "/".join(str(part[field]) for field in by.split(","))
-
-
-def _by_key(parts):
+def _by_key(parts, by):
     """What is there twice is compared twice."""
     keyed = {}
-    for key, part in parts:
+    for part in parts:
+        key = str(part) if by == "itself" else "/".join(str(part.get(field)) for field in by.split(","))
         while key in keyed:
             key += " again"
         keyed[key] = part
-    return keyed
+    # So that a part which is a key itself, as an entity of a quota, reads the same.
+    return dict(sorted(keyed.items()))
 
 
 def _walk(path, kafka, klamm):

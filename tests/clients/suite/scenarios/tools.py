@@ -5,8 +5,10 @@ import json
 import re
 import subprocess
 import time
+import urllib.request
+from collections import Counter
 
-from ..failure import Failure, Skip, expect, require
+from ..failure import Skip, expect, require
 from ..paths import JVM
 
 CLIENTS = ["java"]
@@ -37,18 +39,21 @@ CLASSES = {
 # They do their last things at the end of their process.
 HOOKED = ["kafka-verifiable-producer", "kafka-verifiable-consumer"]
 UNSERVED = re.compile(r"The node does not support (\w+)")
-SETTLE_SECONDS = 30
 PROCESS_SECONDS = 120
 NODE = "1"
 PERF_RECORDS = 3000
 VERIFIED = 200
+# Bytes a second, which are one record; the windows in which they are counted are few, so that a quota is met soon.
+QUOTA = 100_000
+QUOTA_SECONDS = 8
+WINDOWS = {"quota.window.num": "2"}
 RETENTION = "retention.ms=3600000"
 
 
 def run(cell):
-    broker = cell.own_broker({"node.id": NODE})
+    broker = cell.own_broker({"node.id": NODE} | WINDOWS)
     tools = Tools(cell, broker)
-    for scene in (_topics, _configs, _records, _groups, _offsets, _load, _cluster, _files):
+    for scene in (_topics, _configs, _records, _groups, _offsets, _load, _quotas, _cluster, _files):
         scene(cell, tools)
 
 
@@ -83,6 +88,19 @@ class Tools:
         told = self.run("kafka-get-offsets", "--topic", topic, *options)
         return {int(partition): int(offset) for partition, offset in re.findall(rf"^{re.escape(topic)}:(\d+):(-?\d+)$", told, re.M)}
 
+    def produce(self, topic, count, size, client_id, a_second=-1):
+        """As fast as it goes, or so many a second, by kafka-producer-perf-test."""
+        properties = [f"bootstrap.servers={self.broker.bootstrap}", f"client.id={client_id}", f"batch.size={size + 1000}"]
+        told = self.run("kafka-producer-perf-test", "--topic", topic, "--num-records", str(count), "--record-size", str(size),
+                        "--throughput", str(a_second), "--producer-props", *properties, bootstrap=False)
+        require(f"{count} records sent" in told, told)
+
+    def consume(self, topic, count, *options):
+        """From the beginning, by kafka-consumer-perf-test."""
+        told = self.run("kafka-consumer-perf-test", "--topic", topic, "--messages", str(count), "--timeout", "30000", *options)
+        row = next(line for line in told.splitlines() if re.match(r"\d{4}-\d\d-\d\d", line)).split(", ")
+        expect(row[4], str(count), "records")
+
 
 def _topics(cell, tools):
     topic = cell.topic("topics")
@@ -90,7 +108,7 @@ def _topics(cell, tools):
     with cell.check("kafka-topics: create and describe"):
         told = tools.run("kafka-topics", "--create", *named, "--partitions", "3", "--replication-factor", "1", "--config", RETENTION)
         require(f"Created topic {topic}." in told, told)
-        _eventually(lambda: _expect_described(tools, topic, 3, RETENTION))
+        cell.eventually(lambda: _expect_described(tools, topic, 3, RETENTION))
     with cell.check("kafka-topics: create what is there"):
         require("already exists" in tools.run("kafka-topics", "--create", *named, status=1), "refused for another reason")
         tools.run("kafka-topics", "--create", "--if-not-exists", *named)
@@ -98,13 +116,13 @@ def _topics(cell, tools):
         require(topic in tools.run("kafka-topics", "--list").splitlines(), "not listed")
     with cell.check("kafka-topics: alter"):
         tools.run("kafka-topics", "--alter", *named, "--partitions", "5")
-        _eventually(lambda: _expect_described(tools, topic, 5, RETENTION))
+        cell.eventually(lambda: _expect_described(tools, topic, 5, RETENTION))
     with cell.check("kafka-topics: which are under-replicated"):
         told = tools.run("kafka-topics", "--describe", "--under-replicated-partitions")
         require("Topic:" not in told, f"under-replicated: {told}")
     with cell.check("kafka-topics: delete"):
         tools.run("kafka-topics", "--delete", *named)
-        _eventually(lambda: require(topic not in tools.run("kafka-topics", "--list").splitlines(), "still listed"))
+        cell.eventually(lambda: require(topic not in tools.run("kafka-topics", "--list").splitlines(), "still listed"))
     with cell.check("kafka-topics: describe what is gone"):
         require("does not exist" in tools.run("kafka-topics", "--describe", *named, status=1), "refused for another reason")
 
@@ -124,10 +142,10 @@ def _configs(cell, tools):
     of_client = ["--entity-type", "clients", "--entity-name", "some-client"]
     with cell.check("kafka-configs: alter a topic"):
         tools.run("kafka-configs", "--alter", *of_topic, "--add-config", "max.message.bytes=12345,cleanup.policy=[compact,delete]")
-        _eventually(lambda: _expect_told(tools, of_topic, ["max.message.bytes=12345", "cleanup.policy=compact,delete"]))
+        cell.eventually(lambda: _expect_told(tools, of_topic, ["max.message.bytes=12345", "cleanup.policy=compact,delete"]))
     with cell.check("kafka-configs: delete from a topic"):
         tools.run("kafka-configs", "--alter", *of_topic, "--delete-config", "max.message.bytes")
-        _eventually(lambda: _expect_told(tools, of_topic, ["cleanup.policy=compact,delete"], ["max.message.bytes"]))
+        cell.eventually(lambda: _expect_told(tools, of_topic, ["cleanup.policy=compact,delete"], ["max.message.bytes"]))
     with cell.check("kafka-configs: what is no setting"):
         told = tools.run("kafka-configs", "--alter", *of_topic, "--add-config", "no.such.setting=1", status=1)
         require("no.such.setting" in told, f"refused for another reason: {told}")
@@ -136,14 +154,14 @@ def _configs(cell, tools):
         _expect_told(tools, ["--entity-type", "brokers", "--entity-name", NODE, "--all"], [f"node.id={NODE}", "num.partitions=1"])
     with cell.check("kafka-configs: alter brokers"):
         tools.run("kafka-configs", "--alter", *of_brokers, "--add-config", "message.max.bytes=2000000")
-        _eventually(lambda: _expect_told(tools, of_brokers, ["message.max.bytes=2000000"]))
+        cell.eventually(lambda: _expect_told(tools, of_brokers, ["message.max.bytes=2000000"]))
         tools.run("kafka-configs", "--alter", *of_brokers, "--delete-config", "message.max.bytes")
-        _eventually(lambda: _expect_told(tools, of_brokers, [], ["message.max.bytes"]))
+        cell.eventually(lambda: _expect_told(tools, of_brokers, [], ["message.max.bytes"]))
     with cell.check("kafka-configs: quotas of a client"):
         tools.run("kafka-configs", "--alter", *of_client, "--add-config", "producer_byte_rate=1048576")
-        _eventually(lambda: _expect_told(tools, of_client, ["producer_byte_rate=1048576"]))
+        cell.eventually(lambda: _expect_told(tools, of_client, ["producer_byte_rate=1048576"]))
         tools.run("kafka-configs", "--alter", *of_client, "--delete-config", "producer_byte_rate")
-        _eventually(lambda: _expect_told(tools, of_client, [], ["producer_byte_rate"]))
+        cell.eventually(lambda: _expect_told(tools, of_client, [], ["producer_byte_rate"]))
 
 
 def _expect_told(tools, entity, there, gone=()):
@@ -252,14 +270,10 @@ def _load(cell, tools):
     for name in (topic, verified):
         tools.run("kafka-topics", "--create", "--topic", name, "--partitions", "2")
     with cell.check("kafka-producer-perf-test: counts what arrives"):
-        told = tools.run("kafka-producer-perf-test", "--topic", topic, "--num-records", str(PERF_RECORDS), "--record-size", "100",
-                         "--throughput", "-1", "--producer-props", f"bootstrap.servers={tools.broker.bootstrap}", bootstrap=False)
-        require(f"{PERF_RECORDS} records sent" in told, told)
+        tools.produce(topic, PERF_RECORDS, 100, "perf")
         expect(sum(tools.offsets(topic).values()), PERF_RECORDS, "records in the topic")
     with cell.check("kafka-consumer-perf-test: counts what is there"):
-        told = tools.run("kafka-consumer-perf-test", "--topic", topic, "--messages", str(PERF_RECORDS), "--timeout", "30000")
-        row = next(line for line in told.splitlines() if re.match(r"\d{4}-\d\d-\d\d", line)).split(", ")
-        expect(row[4], str(PERF_RECORDS), "records")
+        tools.consume(topic, PERF_RECORDS)
     with cell.check("kafka-verifiable-producer: all acknowledged"):
         events = _events(tools.run("kafka-verifiable-producer", "--topic", verified, "--max-messages", str(VERIFIED), "--acks", "-1"))
         expect(sum(event["name"] == "producer_send_success" for event in events), VERIFIED, "acknowledged")
@@ -303,15 +317,79 @@ def _cluster(cell, tools):
     with cell.check("kafka-client-metrics: alter, list, describe, delete"):
         named = ["--name", "some-metrics"]
         tools.run("kafka-client-metrics", "--alter", *named, "--metrics", "org.apache.kafka.producer.", "--interval", "10000")
-        _eventually(lambda: require("some-metrics" in tools.run("kafka-client-metrics", "--list"), "not listed"))
+        cell.eventually(lambda: require("some-metrics" in tools.run("kafka-client-metrics", "--list"), "not listed"))
         told = tools.run("kafka-client-metrics", "--describe", *named)
         require("interval.ms=10000" in told and "metrics=org.apache.kafka.producer." in told, told)
         tools.run("kafka-client-metrics", "--delete", *named)
-        _eventually(lambda: require("some-metrics" not in tools.run("kafka-client-metrics", "--list"), "still listed"))
+        cell.eventually(lambda: require("some-metrics" not in tools.run("kafka-client-metrics", "--list"), "still listed"))
+    with cell.check("kafka-client-metrics: a producer pushes what is subscribed"):
+        _expect_pushed(cell, tools)
     with cell.check("kafka-leader-election: not needed"):
         tools.run("kafka-leader-election", "--election-type", "preferred", "--all-topic-partitions")
     with cell.check("kafka-reassign-partitions: list"):
         require("No partition reassignments found." in tools.run("kafka-reassign-partitions", "--list"), "a reassignment")
+
+
+def _expect_pushed(cell, tools):
+    """A producer pushes by default, as any Java client, while it has room for a request beside its own."""
+    if not cell.on_klamm:
+        raise Skip("what is pushed to Kafka is a plugin's")
+    topic, subscribed, client_id = cell.topic("pushed"), "org.apache.kafka.producer.record.", "pushing-producer"
+    tools.run("kafka-topics", "--create", "--topic", topic, "--partitions", "1")
+    tools.run("kafka-client-metrics", "--alter", "--name", "pushed-metrics", "--metrics", subscribed, "--interval", "100",
+              "--match", f"client_id={client_id}")
+    cell.eventually(lambda: require("pushed-metrics" in tools.run("kafka-client-metrics", "--list"), "not listed"))
+    for name in (f"no-{client_id}", client_id):
+        tools.produce(topic, PERF_RECORDS, 100, name, a_second=PERF_RECORDS // 3)
+    pushed = _pushed(tools)
+    sent = pushed[client_id, f"{subscribed}send.total"]
+    # What was sent after its last push it keeps to itself, if it is closed too soon for another.
+    require(0 < sent <= PERF_RECORDS, f"{sent} of {PERF_RECORDS} records sent, as the client has it, of {pushed}")
+    for name, metric in pushed:
+        require(name == client_id and metric.startswith(subscribed), f"{name} pushed {metric}, to which nobody has subscribed")
+
+
+def _pushed(tools):
+    """The sum of what clients pushed, by client id and metric, as `/metrics` tells it."""
+    with urllib.request.urlopen(f"http://{tools.broker.http}/metrics", timeout=30) as answer:
+        told = answer.read().decode()
+    sums = Counter()
+    for labels, value in re.findall(r"^klamm_client_metric\{(.*)\} (\S+)$", told, re.M):
+        named = dict(re.findall(r'(\w+)="([^"]*)"', labels))
+        sums[named["client_id"], named["metric"]] += float(value)
+    return sums
+
+
+def _quotas(cell, tools):
+    topic, held = cell.topic("held"), "held-client"
+    tools.run("kafka-topics", "--create", "--topic", topic, "--partitions", "1")
+    of_held = ["--entity-type", "clients", "--entity-name", held]
+    rates = [f"{side}_byte_rate={QUOTA}" for side in ("producer", "consumer")]
+    tools.run("kafka-configs", "--alter", *of_held, "--add-config", ",".join(rates))
+    cell.eventually(lambda: _expect_told(tools, of_held, rates))
+    with cell.check("kafka-producer-perf-test: held to a quota"):
+        _expect_held(lambda: tools.produce(topic, QUOTA_SECONDS, QUOTA, held))
+    with cell.check("kafka-consumer-perf-test: held to a quota"):
+        with open(cell.file("held.properties"), "w") as file:
+            file.write(f"client.id={held}\n")
+        small = ["--consumer.config", cell.file("held.properties"), "--fetch-size", str(QUOTA)]
+        _expect_held(lambda: tools.consume(topic, QUOTA_SECONDS, *small))
+    with cell.check("kafka-producer-perf-test: another client is held to none"):
+        seconds = _timed(lambda: tools.produce(topic, QUOTA_SECONDS, QUOTA, f"no-{held}"))
+        require(seconds < QUOTA_SECONDS / 2, f"{seconds:.1f} s for what takes a held client {QUOTA_SECONDS}")
+
+
+def _expect_held(act):
+    """What was counted when the quota was first met may go at once, and nobody waits for what comes behind the last request."""
+    seconds = _timed(act)
+    require(seconds > QUOTA_SECONDS / 2, f"{seconds:.1f} s for {QUOTA_SECONDS} seconds of the quota")
+    require(seconds < QUOTA_SECONDS * 4, f"{seconds:.1f} s for {QUOTA_SECONDS} seconds of the quota")
+
+
+def _timed(act):
+    started = time.monotonic()
+    act()
+    return time.monotonic() - started
 
 
 def _files(cell, tools):
@@ -320,15 +398,3 @@ def _files(cell, tools):
         files = sorted(str(path) for path in tools.broker.data.rglob(f"{topic}-0/*.log"))
         told = tools.run("kafka-dump-log", "--deep-iteration", "--print-data-log", "--files", ",".join(files), bootstrap=False)
         expect(re.findall(r"payload: (value \d)$", told, re.M), [f"value {number}" for number in range(10)], "records")
-
-
-def _eventually(check):
-    """Metadata reaches a broker a moment after the controller has answered."""
-    deadline = time.monotonic() + SETTLE_SECONDS
-    while True:
-        try:
-            return check()
-        except Failure:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.1)
