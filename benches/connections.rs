@@ -8,12 +8,13 @@
 //! ones produce, one request after the other. A third of the stalled ones send half a request, a third take no answers, a third send
 //! a byte at a time. It does not show what the system itself does with more sockets than this.
 
+mod node;
+
 use std::{
     env, fs,
-    io::{BufRead as _, BufReader, Read as _, Write as _},
+    io::{Read as _, Write as _},
     net::TcpStream,
-    path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    path::PathBuf,
     sync::{
         Arc, Barrier,
         atomic::{AtomicBool, AtomicU64, Ordering},
@@ -35,6 +36,7 @@ use klamm::{
     base::TimestampMs,
     wire::record_batch::{BatchBuilder, Compression, RecordParts},
 };
+use node::{Node, parameter};
 
 const TOPIC: &str = "connections";
 const PARTITIONS: usize = 10;
@@ -66,16 +68,12 @@ fn main() {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
         .join(format!("connections-{}", std::process::id()));
     fs::create_dir_all(&folder).expect("a folder for the node's data");
-    let node = Node::start(&folder);
-    node.create_topic();
+    let (node, _) = Node::start(&folder, &["log.retention.bytes=100000000"]);
+    node.create_topic(TOPIC, PARTITIONS);
     work(&node, &crowd);
     measure(&node, &crowd, if measuring { PAIRS } else { 1 });
     node.stop();
     fs::remove_dir_all(&folder).expect("the folder was this bench's own");
-}
-
-fn parameter(name: &str, default: usize) -> usize {
-    env::var(name).map_or(default, |text| text.parse().expect("a number"))
 }
 
 fn measure(node: &Node, crowd: &Crowd, pairs: usize) {
@@ -95,7 +93,7 @@ fn measure(node: &Node, crowd: &Crowd, pairs: usize) {
 /// What the working ones do beside the others, of what they do alone.
 fn measure_pair(node: &Node, crowd: &Crowd, pair: usize) -> f64 {
     let alone = work(node, crowd);
-    let idle: Vec<_> = (0..crowd.idle).map(|_| node.connect()).collect();
+    let idle: Vec<_> = (0..crowd.idle).map(|_| connect(node)).collect();
     let stalled = Stalled::begin(node, crowd.stalled);
     let all = work(node, crowd);
     let resident = node.mib("VmRSS:");
@@ -112,7 +110,7 @@ fn work(node: &Node, crowd: &Crowd) -> f64 {
     thread::scope(|scope| {
         for at in 0..crowd.working {
             let (answered, begin, stop) = (&answered, &begin, &stop);
-            let mut stream = node.connect();
+            let mut stream = connect(node);
             scope.spawn(move || {
                 let request = produce(at % PARTITIONS);
                 begin.wait();
@@ -154,10 +152,10 @@ struct Stalled {
 impl Stalled {
     fn begin(node: &Node, count: usize) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
-        let half = (0..count / 3).map(|_| node.sent(&produce(0)[..5_000]));
-        let untaken = (0..count / 3).map(|_| node.sent(&fetch().repeat(UNTAKEN)));
+        let half = (0..count / 3).map(|_| sent(node, &produce(0)[..5_000]));
+        let untaken = (0..count / 3).map(|_| sent(node, &fetch().repeat(UNTAKEN)));
         let (half, untaken) = (half.collect(), untaken.collect());
-        let trickling: Vec<_> = (0..count - count / 3 * 2).map(|_| node.connect()).collect();
+        let trickling: Vec<_> = (0..count - count / 3 * 2).map(|_| connect(node)).collect();
         let stopped = Arc::clone(&stop);
         let trickling = thread::spawn(move || trickle(trickling, &stopped));
         Self { _half: half, _untaken: untaken, trickling: Some(trickling), stop }
@@ -227,77 +225,14 @@ fn frame(key: ApiKey, version: i16, body: &impl Encodable) -> Bytes {
     frame.freeze()
 }
 
-/// A node in a process of its own.
-struct Node {
-    process: Child,
-    kafka: String,
+fn connect(node: &Node) -> TcpStream {
+    let stream = TcpStream::connect(&node.kafka).expect("the node listens");
+    stream.set_nodelay(true).expect("it is a socket");
+    stream
 }
 
-fn binary() -> String {
-    env::var("KLAMM_BIN").unwrap_or_else(|_| env!("CARGO_BIN_EXE_klamm").to_owned())
-}
-
-impl Node {
-    fn start(folder: &Path) -> Self {
-        let mut process = Command::new(binary())
-            .current_dir(folder)
-            .args(["serve", "--set", "listeners=PLAINTEXT://127.0.0.1:0"])
-            .args([
-                "--set",
-                "klamm.http.listen=127.0.0.1:0",
-                "--set",
-                "log.retention.bytes=100000000",
-            ])
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the node starts");
-        let mut lines = BufReader::new(process.stderr.take().expect("piped")).lines();
-        let ready = lines
-            .by_ref()
-            .map_while(Result::ok)
-            .find(|line| line.contains("klamm is ready:"))
-            .expect("the node becomes ready");
-        // It must not block on a full pipe.
-        thread::spawn(move || lines.map_while(Result::ok).for_each(|it| eprintln!("{it}")));
-        let kafka = ready.split_once("PLAINTEXT://").expect("an address").1;
-        let kafka = kafka.split_whitespace().next().expect("an address").to_owned();
-        Self { process, kafka }
-    }
-
-    fn create_topic(&self) {
-        let status = Command::new(binary())
-            .args(["topic", "create", TOPIC, "--partitions", &PARTITIONS.to_string()])
-            .args(["--bootstrap", &self.kafka])
-            .stdout(Stdio::null())
-            .status()
-            .expect("the command runs");
-        assert!(status.success());
-    }
-
-    fn connect(&self) -> TcpStream {
-        let stream = TcpStream::connect(&self.kafka).expect("the node listens");
-        stream.set_nodelay(true).expect("it is a socket");
-        stream
-    }
-
-    fn sent(&self, bytes: &[u8]) -> TcpStream {
-        let mut stream = self.connect();
-        stream.write_all(bytes).expect("the node takes it");
-        stream
-    }
-
-    /// A line of what Linux says of the node's memory.
-    fn mib(&self, name: &str) -> f64 {
-        let path = format!("/proc/{}/status", self.process.id());
-        let status = fs::read_to_string(path).expect("Linux tells it");
-        let line = status.lines().find_map(|it| it.strip_prefix(name)).expect("Linux tells it");
-        let kib: f64 = line.trim().trim_end_matches(" kB").parse().expect("a number");
-        kib / 1024.0
-    }
-
-    fn stop(mut self) {
-        let pid = rustix::process::Pid::from_child(&self.process);
-        rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("it lives");
-        assert!(self.process.wait().expect("it ends").success());
-    }
+fn sent(node: &Node, bytes: &[u8]) -> TcpStream {
+    let mut stream = connect(node);
+    stream.write_all(bytes).expect("the node takes it");
+    stream
 }
