@@ -53,7 +53,7 @@ pub async fn handle(
     let sessions = &rooms.fetch_sessions;
     let throttle = context.throttle.as_ref();
     let most = throttle.map_or(usize::MAX, |it| it.fetch_bytes_max());
-    let limits = request::limits(&request).at_most(most);
+    let limits = request::limits(&request).at_most(most.min(rooms.config.node.fetch_max_bytes));
     let asked = SessionRequest::of(&request, context.api_version);
     // It may wait for long, and needs none of the request's bytes.
     drop(request);

@@ -144,7 +144,7 @@ impl Config {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::settings::MEANINGLESS;
+    use crate::config::of_kafka::MEANINGLESS;
 
     fn configs(pairs: &[(&str, &str)]) -> TopicConfigs {
         pairs.iter().map(|&(name, value)| (name.into(), value.into())).collect()

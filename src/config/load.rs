@@ -10,8 +10,9 @@ use std::{
 use super::{
     Config, Pattern, Patterns, Problems, SinkConfig, SinkKind,
     flatten::{Entry, flatten_file, flatten_set},
+    of_kafka::{INSTEAD, MEANINGLESS, NOT_SERVED},
     problem::nearest,
-    settings::{INSTEAD, MEANINGLESS, NOT_SERVED, SETTINGS},
+    settings::SETTINGS,
     sink_url::check_url,
     topic,
 };

@@ -8,6 +8,7 @@ mod dynamic;
 mod flatten;
 pub mod group;
 mod load;
+mod of_kafka;
 mod pattern;
 mod places;
 mod print;
@@ -74,6 +75,8 @@ pub struct NodeConfig {
     pub default_replication_factor: i16,
     /// `delete.topic.enable`
     pub delete_topic_enable: bool,
+    /// `fetch.max.bytes`
+    pub fetch_max_bytes: usize,
     /// `max.incremental.fetch.session.cache.slots`
     pub max_incremental_fetch_session_cache_slots: usize,
     /// `max.request.partition.size.limit`
@@ -270,6 +273,7 @@ impl Default for Config {
                 num_partitions: 1,
                 default_replication_factor: 1,
                 delete_topic_enable: true,
+                fetch_max_bytes: 55 * 1024 * 1024,
                 max_incremental_fetch_session_cache_slots: 1_000,
                 max_request_partition_size_limit: 2_000,
             },

@@ -234,6 +234,11 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting!("delete.topic.enable", node.delete_topic_enable, "Whether topics can be deleted."),
     setting!(
+        "fetch.max.bytes",
+        node.fetch_max_bytes in 1024..=INT_MAX as usize,
+        "Most bytes of records in one answer to a fetch; a first batch that is larger comes whole."
+    ),
+    setting!(
         "max.incremental.fetch.session.cache.slots",
         node.max_incremental_fetch_session_cache_slots,
         "Fetch sessions that this node keeps at a time; who gets none names all its partitions in each fetch. 0 keeps none."
@@ -355,48 +360,4 @@ pub const SETTINGS: &[Setting] = &[
         plugin.rescan_interval_ms in 10..=HOUR_MS,
         "How often the plugin folder is looked at, besides when the system tells of a change."
     ),
-];
-
-/// Settings of Kafka's that have no meaning here: accepted, with one warning for all.
-pub(super) const MEANINGLESS: &[&str] = &[
-    "background.threads",
-    "compression.gzip.level",
-    "compression.lz4.level",
-    "compression.zstd.level",
-    "controller.quorum.bootstrap.servers",
-    "group.coordinator.threads",
-    "log.cleaner.io.buffer.load.factor",
-    "log.dir.failure.timeout.ms",
-    "metadata.log.dir",
-    "metric.reporters",
-    "metrics.num.samples",
-    "metrics.recording.level",
-    "metrics.sample.window.ms",
-    "num.io.threads",
-    "num.network.threads",
-    "num.replica.fetchers",
-    "offsets.load.buffer.size",
-    "offsets.topic.compression.codec",
-    "offsets.topic.replication.factor",
-    "offsets.topic.segment.bytes",
-    "queued.max.requests",
-    "share.coordinator.state.topic.min.isr",
-    "share.coordinator.state.topic.replication.factor",
-    "socket.listen.backlog.size",
-    "socket.receive.buffer.bytes",
-    "socket.send.buffer.bytes",
-    "transaction.state.log.min.isr",
-    "transaction.state.log.num.partitions",
-    "transaction.state.log.replication.factor",
-];
-
-/// Beginnings of settings of Kafka's that this version does not serve: refused, since ignoring them would be unsafe.
-pub(super) const NOT_SERVED: &[&str] =
-    &["ssl.", "sasl.", "authorizer.", "super.users", "quota.", "remote.log."];
-
-/// Settings that Kafka had or that people take for one, and what to do instead.
-pub(super) const INSTEAD: &[(&str, &str)] = &[
-    ("broker.id", "is called node.id, as in Kafka 4"),
-    ("log.dir", "is not read here: set log.dirs"),
-    ("zookeeper.connect", "has no meaning since Kafka 4: there is no ZooKeeper; remove it"),
 ];

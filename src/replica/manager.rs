@@ -182,9 +182,10 @@ impl ReplicaManager {
         self.image.load().topics.len()
     }
 
-    /// Partitions of this node whose log could not be opened.
+    /// Partitions of this node that it cannot serve: their log could not be opened, or its directory has failed since.
     pub(super) fn offline(&self) -> usize {
-        self.offline.load().len()
+        let failed = self.hosted().values().filter(|it| !it.partition.log().is_online()).count();
+        self.offline.load().len() + failed
     }
 
     /// The log directories, and whether each is online.

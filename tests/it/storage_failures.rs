@@ -128,6 +128,7 @@ fn a_log_directory_that_fails_goes_offline_alone_and_has_everything_after_a_rest
     assert_eq!((of(fails).error_code, of(fails).leader_id.0), (LEADER_NOT_AVAILABLE, -1));
     assert_eq!(of(fails).offline_replicas, [BrokerId(1)]);
     assert_eq!((of(goes_on).error_code, of(goes_on).leader_id.0), (0, 1));
+    assert!(broker.get("/metrics").contains("klamm_partitions_offline 1\n"));
     client.must_produce(goes_on, 0, session.batch(0, &[(None, Some("a"))]));
     client.create_topic("three", 1, &[]);
     assert!(!is_in(&more, "three"), "what is new is made where it can be");
