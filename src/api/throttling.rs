@@ -142,7 +142,7 @@ impl ClientThrottle {
 pub struct Mute(Arc<Mutex<Option<Instant>>>);
 
 impl Mute {
-    fn hold(&self, time: Duration) {
+    pub(crate) fn hold(&self, time: Duration) {
         let until = Instant::now() + time;
         let mut held = self.0.lock();
         *held = Some(held.map_or(until, |it| it.max(until)));

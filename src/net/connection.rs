@@ -13,7 +13,7 @@ use futures_util::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesOrder
 use tokio::{
     io::{AsyncRead, AsyncWriteExt},
     sync::{mpsc, oneshot},
-    time::sleep,
+    time::{sleep, timeout},
 };
 use tokio_util::sync::CancellationToken;
 
@@ -79,13 +79,12 @@ impl<'a, S: Service> Connection<'a, S> {
         let waiting = || self.waiting.load(Ordering::Relaxed) > 0;
         let bytes_max = |api_key| self.server.service.frame_bytes_max(api_key);
         loop {
-            // A client above its quota is not read, so that its own socket holds it back (KIP-219).
-            tokio::select! {
-                () = self.client.mute.passed() => {}
-                () = self.stop.cancelled() => {}
-            }
+            let next = async {
+                self.unmuted(waiting).await?;
+                frames.next(waiting, bytes_max).await
+            };
             let next = tokio::select! {
-                next = frames.next(waiting, bytes_max) => next?,
+                next = next => next?,
                 () = self.stop.cancelled() => None,
             };
             let Some(frame) = next else {
@@ -109,6 +108,17 @@ impl<'a, S: Service> Connection<'a, S> {
                 return Ok(());
             }
         }
+    }
+
+    /// A client above its quota is not read, so that its own socket holds it back (KIP-219). It cannot be seen to leave
+    /// meanwhile, so its silence is idleness as any other's, as in Kafka.
+    async fn unmuted(&self, waiting: impl Fn() -> bool) -> Result<(), End> {
+        while timeout(self.server.limits.idle, self.client.mute.passed()).await.is_err() {
+            if !waiting() {
+                return Err(End::Idle);
+            }
+        }
+        Ok(())
     }
 
     async fn write_answers(

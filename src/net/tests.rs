@@ -42,6 +42,8 @@ mod ask {
     pub(super) const HUGE: u8 = b'h';
     /// Twice: an API of short requests.
     pub(super) const SHORT: u8 = b'b';
+    /// Answer at once, and read no further.
+    pub(super) const MUTE: u8 = b'm';
 }
 
 /// Bytes of a request that begins with [`ask::SHORT`].
@@ -68,7 +70,7 @@ impl Service for Asked {
         (api_key.to_be_bytes() == [ask::SHORT; 2]).then_some(SHORT_BYTES_MAX)
     }
 
-    fn call(&self, _client: &Client, frame: Bytes) -> Outcome {
+    fn call(&self, client: &Client, frame: Bytes) -> Outcome {
         self.begun.lock().push(Bytes::copy_from_slice(&frame));
         match frame.first() {
             Some(&ask::ECHO) => Outcome::Ready(Answer::Frame(framed(&frame))),
@@ -78,6 +80,10 @@ impl Service for Asked {
                 Outcome::Exclusive(self.after_gate(copied).boxed())
             }
             Some(&ask::PIPELINED) => Outcome::Pipelined(self.after_gate(frame).boxed()),
+            Some(&ask::MUTE) => {
+                client.mute.hold(10 * HANG);
+                Outcome::Ready(Answer::Frame(framed(&frame)))
+            }
             Some(&ask::SILENT) => Outcome::Pipelined(async { Answer::NoResponse }.boxed()),
             Some(&ask::HUGE) => Outcome::Ready(Answer::Frame(framed(&vec![0; 64 << 20]))),
             _ => {
@@ -305,6 +311,34 @@ async fn a_silent_connection_is_closed_unless_it_waits_for_an_answer() {
     node.gate.add_permits(1);
     waiting.assert_answer(b"p").await;
     waiting.assert_closed().await;
+}
+
+#[tokio::test]
+async fn a_muted_client_is_not_read_and_is_silent_as_any_other() {
+    let node = Node::with(|it| it.idle = Duration::from_secs(2)).await;
+    let mut muted = node.connect().await;
+    muted.send(b"mute").await;
+    muted.send(b"echo").await;
+    muted.assert_answer(b"mute").await;
+    muted.assert_closed().await;
+    assert_eq!(node.begun(), ["mute"]);
+    assert!(node.metrics.encode().contains("klamm_connections_closed_total{reason=\"idle\"} 1"));
+}
+
+#[tokio::test]
+async fn a_muted_client_does_not_hold_up_a_stop() {
+    let node = Node::with(|it| it.stop_grace = 10 * HANG).await;
+    let mut muted = node.connect().await;
+    muted.send(b"p").await;
+    muted.send(b"mute").await;
+    node.until_begun(2).await;
+    node.stop.cancel();
+    node.gate.add_permits(1);
+    for answer in [b"p".as_slice(), b"mute"] {
+        muted.assert_answer(answer).await;
+    }
+    muted.assert_closed().await;
+    timeout(HANG, node.serving).await.unwrap().unwrap();
 }
 
 #[tokio::test]
