@@ -16,6 +16,7 @@ use crate::{
 
 mod deletion;
 mod durability;
+mod waiting;
 
 const NODE: BrokerId = BrokerId(1);
 
@@ -140,6 +141,7 @@ fn batch(records: i32) -> Batch {
 fn ask(topic: &str, partition: i32, offset: i64) -> FetchPartition {
     FetchPartition {
         topic_partition: TopicPartition::new(topic, partition),
+        topic_id: None,
         fetch_offset: Offset(offset),
         max_bytes: 1 << 20,
         current_leader_epoch: None,
