@@ -12,7 +12,9 @@ pub use broker_defaults::{
 };
 pub use check::{Check, ConfigType, validate, validate_as, validate_together};
 pub use definitions::{DEFINITIONS, Definition, Synonym, definition};
-pub use effective::{ConfigSource, ConfigValue, EffectiveConfig, broker_values, effective_configs};
+pub use effective::{
+    ConfigSource, ConfigValue, EffectiveConfig, broker_values, effective_configs, synonyms,
+};
 
 use self::effective::Layers;
 use super::Config;
