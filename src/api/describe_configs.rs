@@ -288,7 +288,7 @@ fn entry(
         Some(it) => (Some(text(&it.value)), it.source),
         None => (None, ConfigSource::Default),
     };
-    let synonyms = config.values.iter().filter(|_| request.include_synonyms).map(|it| {
+    let synonyms = topic::synonyms(&config.values).filter(|_| request.include_synonyms).map(|it| {
         DescribeConfigsSynonym::default()
             .with_name(text(&it.name))
             .with_value(Some(text(&it.value)))

@@ -35,6 +35,7 @@ impl From<ReplicaError> for ErrorCode {
         match error {
             ReplicaError::UnknownTopicOrPartition => Self::UnknownTopicOrPartition,
             ReplicaError::UnknownTopicId => Self::UnknownTopicId,
+            ReplicaError::InconsistentTopicId => Self::InconsistentTopicId,
             ReplicaError::Offline | ReplicaError::NotPersisted => Self::KafkaStorageError,
             ReplicaError::NotLeader => Self::NotLeaderOrFollower,
             ReplicaError::FencedLeaderEpoch => Self::FencedLeaderEpoch,

@@ -95,6 +95,7 @@ fn resolve(
 ) -> Result<FetchPartition, ErrorCode> {
     Ok(FetchPartition {
         topic_partition: target.topic_partition(image)?,
+        topic_id: target.topic_id(),
         fetch_offset: asked.fetch_offset,
         max_bytes: asked.max_bytes,
         current_leader_epoch: asked.current_leader_epoch,

@@ -143,7 +143,7 @@ pub struct Mute(Arc<Mutex<Option<Instant>>>);
 
 impl Mute {
     /// For so long from now on, or longer if it was held before.
-    pub fn hold(&self, time: Duration) {
+    pub(crate) fn hold(&self, time: Duration) {
         let until = Instant::now() + time;
         let mut held = self.0.lock();
         *held = Some(held.map_or(until, |it| it.max(until)));

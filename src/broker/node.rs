@@ -210,8 +210,7 @@ fn start_chores(base: &Foundation, stop: &CancellationToken) -> [JoinHandle<()>;
 fn start_cleaners(base: &Foundation, stop: &CancellationToken) -> Vec<JoinHandle<()>> {
     let config = &base.config.log.cleaner;
     let threads = if config.enable { config.threads } else { 0 };
-    let backoff = Duration::from_millis(config.backoff_ms);
-    let clean = || publish::clean(base.replicas.clone(), backoff, stop.clone());
+    let clean = || publish::clean(base.replicas.clone(), stop.clone());
     (0..threads).map(|_| tokio::spawn(clean())).collect()
 }
 

@@ -98,21 +98,20 @@ pub(super) async fn now_and_then(
 /// However short `log.cleaner.backoff.ms` is.
 const CLEANER_REST_MIN: Duration = Duration::from_millis(10);
 
-/// Cleans one compacted log after the other until `stop`, resting for `backoff` when none is worth it.
-pub(super) async fn clean(
-    replicas: Arc<ReplicaManager>,
-    backoff: Duration,
-    stop: CancellationToken,
-) {
+/// Cleans one compacted log after the other until `stop`, resting for `log.cleaner.backoff.ms` when none is worth it.
+pub(super) async fn clean(replicas: Arc<ReplicaManager>, stop: CancellationToken) {
     let mut rest = Duration::ZERO;
     while tokio::time::timeout(rest, stop.cancelled()).await.is_err() {
-        let replicas = replicas.clone();
-        let cleaned = tokio::task::spawn_blocking(move || replicas.clean()).await;
+        let cleaned = {
+            let replicas = replicas.clone();
+            tokio::task::spawn_blocking(move || replicas.clean()).await
+        };
         if cleaned.is_err() {
             tracing::error!("cleaning a log has panicked");
         }
         let goes_on = cleaned.unwrap_or(false);
-        rest = if goes_on { Duration::ZERO } else { backoff.max(CLEANER_REST_MIN) };
+        let backoff = || replicas.cleaner_backoff().max(CLEANER_REST_MIN);
+        rest = if goes_on { Duration::ZERO } else { backoff() };
     }
 }
 

@@ -86,6 +86,10 @@ fn add_attribute(attributes: &mut String, key_value: &[u8]) -> Option<()> {
         }
         Some(())
     })?;
+    // What is too long is not kept: it need not grow.
+    if attributes.len() > TEXT_BYTES_MAX {
+        return Some(());
+    }
     if !attributes.is_empty() {
         attributes.push(',');
     }

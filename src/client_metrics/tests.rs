@@ -117,6 +117,20 @@ fn deltas_are_summed_up_and_other_numbers_replaced() {
 }
 
 #[test]
+fn a_point_of_many_attributes_does_not_grow_in_memory() {
+    // Written out, it has 325 digits.
+    let tiny = [&[4 << 3 | 1][..], &5e-324_f64.to_le_bytes()].concat();
+    let attributes = field(7, &[field(1, b"k"), field(2, &tiny)].concat()).repeat(1_000);
+    let number = [&[4 << 3 | 1][..], &1.0_f64.to_le_bytes()].concat();
+    let points = field(1, &[number, attributes].concat());
+    let metric = [field(1, b"gauge"), field(5, &points)].concat();
+    let mut bytes = 0;
+    let metrics = field(1, &field(2, &field(2, &metric)));
+    otlp::each_point(&metrics, &mut |it| bytes += it.attributes.len()).unwrap();
+    assert!((256..1_000).contains(&bytes), "{bytes}");
+}
+
+#[test]
 fn a_client_comes_when_it_may() {
     let clients = subscribed(ALL_EVERY_SECOND);
     let id = clients.subscribe(&client(ID), 0).unwrap().subscription_id;

@@ -18,6 +18,7 @@ pub(super) fn contradictions(config: &Config) -> Vec<(&'static str, String)> {
     found.extend(protocols(config).map(|it| ("listener.security.protocol.map", it)));
     found.extend(advertised(config).map(|it| ("advertised.listeners", it)));
     found.extend(inter_broker(config).map(|it| ("inter.broker.listener.name", it)));
+    found.extend(connections(config).map(|it| ("max.connections.per.ip", it)));
     found.extend(log_dirs(config).map(|it| ("log.dirs", it)));
     found.extend(http(config).map(|it| ("klamm.http.listen", it)));
     found.extend(plugin_dir(config).map(|it| ("klamm.plugin.dir", it)));
@@ -111,6 +112,15 @@ fn inter_broker(config: &Config) -> Option<String> {
     let name = config.node.inter_broker_listener_name.as_ref()?;
     (config.broker_listeners().all(|it| it.name != name.to_ascii_uppercase()))
         .then(|| format!("{name} is none of the listeners"))
+}
+
+/// As in Kafka.
+fn connections(config: &Config) -> Option<String> {
+    let net = &config.net;
+    let nobody = net.max_connections_per_ip == 0 && net.max_connections_per_ip_overrides.is_empty();
+    nobody.then(|| {
+        "is 0 and max.connections.per.ip.overrides names nobody: no client could connect".into()
+    })
 }
 
 fn log_dirs(config: &Config) -> Option<String> {

@@ -58,6 +58,7 @@ impl Reader {
         self.settle();
         let partition = FetchPartition {
             topic_partition: alerts_partition(),
+            topic_id: None,
             fetch_offset: self.next,
             max_bytes: READ_BYTES,
             current_leader_epoch: None,

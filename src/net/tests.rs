@@ -331,6 +331,22 @@ async fn a_client_above_its_quota_is_held_no_longer_than_it_stays_or_may_be_idle
 }
 
 #[tokio::test]
+async fn a_muted_client_does_not_hold_up_a_stop() {
+    let node = Node::with(|it| it.stop_grace = 10 * HANG).await;
+    let mut muted = node.connect().await;
+    muted.send(b"p").await;
+    muted.send(b"mute").await;
+    node.until_begun(2).await;
+    node.stop.cancel();
+    node.gate.add_permits(1);
+    for answer in [b"p".as_slice(), b"mute"] {
+        muted.assert_answer(answer).await;
+    }
+    muted.assert_closed().await;
+    timeout(HANG, node.serving).await.unwrap().unwrap();
+}
+
+#[tokio::test]
 async fn a_body_that_never_comes_gives_its_share_of_the_budget_back() {
     let node = Node::with(|it| {
         it.inflight_max_bytes = 100;

@@ -84,7 +84,6 @@ impl Shared {
         check_keys(batch, partition, config, &self.expansion)
     }
 
-    /// `compression.type` other than the batch's own codec costs compressing it anew; otherwise it stays as received.
     pub(crate) fn in_the_topics_codec(
         &self,
         batch: Batch,
@@ -101,6 +100,7 @@ impl Shared {
     }
 }
 
+/// `compression.type` other than the batch's own codec costs compressing it anew; otherwise it stays as received.
 fn in_the_topics_codec(
     batch: Batch,
     config: &TopicConfig,
@@ -167,6 +167,34 @@ mod tests {
                 Err(ProduceError::TooLarge { .. }) => assert!(!fits),
                 Err(other) => panic!("{other}"),
             }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_topics_codec_takes_the_place_of_the_producers() {
+        let mut builder = BatchBuilder::new(TimestampMs(5), Compression::Gzip);
+        builder.push(&RecordParts {
+            offset_delta: 0,
+            timestamp_delta: 0,
+            key: None,
+            value: Some(b"value"),
+            headers: Vec::new(),
+        });
+        let sent = builder.build().unwrap();
+        for (asked, codec) in [
+            ("producer", Compression::Gzip),
+            ("gzip", Compression::Gzip),
+            ("zstd", Compression::Zstd),
+            ("lz4", Compression::Lz4),
+            ("snappy", Compression::Snappy),
+            ("uncompressed", Compression::None),
+        ] {
+            let own = [("compression.type".into(), asked.into())].into();
+            let config = TopicConfig::resolve(&Config::default(), &"t".into(), &own);
+            let stored =
+                in_the_topics_codec(sent.clone(), &config, &Expansion::new(1_000)).unwrap();
+            assert_eq!(stored.header.attributes.compression(), Ok(codec), "{asked}");
+            assert_eq!(stored.bytes == sent.bytes, codec == Compression::Gzip, "{asked}");
         }
     }
 }

@@ -34,6 +34,13 @@ pub(super) struct MeterKey {
     pub(super) client_id: Option<String>,
 }
 
+/// Of longer client ids, those that begin alike share a meter: nobody's name takes much memory.
+const NAMED_CHARS_MAX: usize = 256;
+
+fn named(client_id: &str) -> String {
+    client_id.chars().take(NAMED_CHARS_MAX).collect()
+}
+
 /// The limits that are set.
 #[derive(Default)]
 pub(super) struct Limits(Arc<ClientQuotasImage>);
@@ -66,7 +73,7 @@ impl Limits {
         CLOSEST_FIRST.iter().filter(applies).find_map(|level| {
             let bound = self.0.get(&level.entity(user, client_id))?.get(quota.key())?.0;
             let user = (level.user != Of::Nobody).then(|| user.to_owned());
-            let client_id = (level.client_id != Of::Nobody).then(|| client_id.to_owned());
+            let client_id = (level.client_id != Of::Nobody).then(|| named(client_id));
             Some((MeterKey { quota, user, client_id }, bound))
         })
     }

@@ -118,6 +118,13 @@ fn invented_client_ids_do_not_take_the_nodes_memory() {
 }
 
 #[test]
+fn a_long_client_id_takes_no_more_of_it_than_a_short_one() {
+    let quotas = quotas(&[("", DEFAULT, "producer_byte_rate", 1.0)]);
+    let (key, _) = quotas.limits.load().find(Quota::Produce, "u", &"é".repeat(16_000)).unwrap();
+    assert_eq!(key.client_id, Some("é".repeat(256)));
+}
+
+#[test]
 fn a_changed_limit_holds_at_once() {
     let quotas = of_client("producer_byte_rate", 1.0);
     assert!(quotas.record(Quota::Produce, "u", "app", 1_000.0, 0) > 0);

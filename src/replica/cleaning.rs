@@ -2,7 +2,7 @@
 
 use std::{
     sync::{Arc, atomic::AtomicU64},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use prometheus_client::metrics::{counter::Counter, gauge::Gauge};
@@ -52,6 +52,16 @@ impl Cleaning {
         it
     }
 
+    /// Takes over what can be altered while it runs.
+    pub(super) fn alter(&self, config: &CleanerConfig) {
+        self.cleaner.set_rate(config.io_max_bytes_per_second);
+    }
+
+    #[cfg(test)]
+    pub(super) fn bytes_per_second(&self) -> f64 {
+        self.cleaner.bytes_per_second()
+    }
+
     fn tell(&self, hosted: &Hosted, error: &LogError, now: TimestampMs) {
         let partition = &hosted.partition.topic_partition;
         match error {
@@ -95,6 +105,11 @@ impl ReplicaManager {
             self.store_cleaner_points();
         }
         complete
+    }
+
+    /// `log.cleaner.backoff.ms`: how long a cleaner rests that has found nothing to do.
+    pub fn cleaner_backoff(&self) -> Duration {
+        Duration::from_millis(self.altered.load().log.cleaner.backoff_ms)
     }
 
     /// Ends what runs, soon.

@@ -8,6 +8,9 @@ pub enum ReplicaError {
     UnknownTopicOrPartition,
     #[error("no topic has this id")]
     UnknownTopicId,
+    /// The reader's topic is gone, and another one has its name.
+    #[error("the topic of this name has another id")]
+    InconsistentTopicId,
     /// Its log could not be opened, which is tried again, or its log directory is offline until a restart.
     #[error("the partition's log is offline")]
     Offline,

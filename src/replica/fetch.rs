@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 use super::{Partition, Records, ReplicaError, ReplicaManager, purgatory::DelayedFetch};
 use crate::{
-    base::{LeaderEpoch, Offset, TopicPartition},
+    base::{LeaderEpoch, Offset, TopicId, TopicPartition},
     log::{LogError, LogSlice, NotAtHand},
 };
 
@@ -20,6 +20,8 @@ pub enum Isolation {
 #[derive(Clone, Debug)]
 pub struct FetchPartition {
     pub topic_partition: TopicPartition,
+    /// The topic that is meant, which may have been made anew under its name; `None` for whichever has the name.
+    pub topic_id: Option<TopicId>,
     pub fetch_offset: Offset,
     pub max_bytes: usize,
     /// `None` when the client does not know it.
@@ -94,7 +96,10 @@ impl ReplicaManager {
                 }
             }
             delayed.add(round.bytes);
-            if tokio::time::timeout_at(deadline, delayed.completed()).await.is_err() {
+            let has_something = round.bytes > 0;
+            round.let_go();
+            let waited = tokio::time::timeout_at(deadline, delayed.completed()).await;
+            if waited.is_err() && !has_something {
                 break;
             }
             round = self.read(&params).await;
@@ -120,7 +125,7 @@ impl ReplicaManager {
     }
 
     fn view(&self, isolation: Isolation, asked: &FetchPartition) -> Result<View, ReplicaError> {
-        let partition = self.leader(&asked.topic_partition, asked.current_leader_epoch)?;
+        let partition = self.asked_leader(asked)?;
         // In this order: what is stable is below what is committed.
         let last_stable_offset = partition.last_stable_offset();
         let high_watermark = partition.high_watermark();
@@ -141,6 +146,19 @@ impl ReplicaManager {
             last_stable_offset,
             ceiling,
         })
+    }
+
+    /// The partition, if it is of the topic that is meant: what else is wrong with another one's is not told.
+    fn asked_leader(&self, asked: &FetchPartition) -> Result<Arc<Partition>, ReplicaError> {
+        let found = self.leader(&asked.topic_partition, asked.current_leader_epoch);
+        let topic_id = match &found {
+            Ok(partition) => Some(partition.topic_id),
+            Err(_) => self.topic_id(&asked.topic_partition),
+        };
+        match asked.topic_id.zip(topic_id) {
+            Some((asked, found)) if asked != found => Err(ReplicaError::InconsistentTopicId),
+            _ => found,
+        }
     }
 
     /// What readers find that follow their logs.
@@ -252,6 +270,12 @@ impl Round {
         self.data().any(|it| {
             it.partition.high_watermark() > it.high_watermark || !it.partition.is_leader()
         })
+    }
+
+    /// Who waits holds no file open: what is there is looked up again when the wait is over.
+    fn let_go(&mut self) {
+        let data = self.answers.iter_mut().filter_map(|it| it.result.as_mut().ok());
+        data.for_each(|it| it.records = None);
     }
 
     fn data(&self) -> impl Iterator<Item = &FetchedData> {

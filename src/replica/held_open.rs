@@ -57,4 +57,9 @@ impl HeldOpen {
     pub(super) fn take_all(&self) {
         self.0.forget_permits(usize::MAX);
     }
+
+    /// How many more there is room for.
+    pub(super) fn room(&self) -> usize {
+        self.0.available_permits()
+    }
 }

@@ -297,7 +297,9 @@ impl ReplicaManager {
     fn alter(&self, image: &MetadataImage) {
         if self.is_altered_by(image) {
             let alterations = image.alterations(self.config.node.id);
-            self.altered.store(Arc::new(self.config.altered(alterations)));
+            let altered = self.config.altered(alterations);
+            self.cleaning.alter(&altered.log.cleaner);
+            self.altered.store(Arc::new(altered));
         }
     }
 

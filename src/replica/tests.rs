@@ -16,6 +16,7 @@ use crate::{
 
 mod deletion;
 mod durability;
+mod waiting;
 
 const NODE: BrokerId = BrokerId(1);
 
@@ -98,6 +99,15 @@ fn what_is_altered_of_a_nodes_settings_reaches_the_partitions_that_are_there_and
     assert_eq!(retention("old"), 7);
     alter(ConfigResource::Broker(None), "log.retention.ms", None);
     assert_eq!(retention("old"), default);
+    let backoff = || host.replicas.cleaner_backoff().as_millis();
+    assert_eq!(backoff(), 15_000);
+    alter(ConfigResource::Broker(None), "log.cleaner.backoff.ms", Some("77"));
+    assert_eq!(backoff(), 77);
+    let rate = || host.replicas.cleaning.bytes_per_second();
+    alter(ConfigResource::Broker(Some(NODE)), "log.cleaner.io.max.bytes.per.second", Some("8.5"));
+    assert_eq!(rate().to_bits(), 8.5_f64.to_bits());
+    alter(ConfigResource::Broker(Some(NODE)), "log.cleaner.io.max.bytes.per.second", None);
+    assert_eq!(rate().to_bits(), f64::MAX.to_bits());
 }
 
 /// Topics with their id, leader and partition count.
@@ -140,6 +150,7 @@ fn batch(records: i32) -> Batch {
 fn ask(topic: &str, partition: i32, offset: i64) -> FetchPartition {
     FetchPartition {
         topic_partition: TopicPartition::new(topic, partition),
+        topic_id: None,
         fetch_offset: Offset(offset),
         max_bytes: 1 << 20,
         current_leader_epoch: None,

@@ -109,8 +109,22 @@ fn a_topics_value_comes_with_what_it_overrides() {
             "retention.ms=1 from 1",
             "retention.ms=1 from 1",
             "log.retention.ms=2 from 4",
-            "log.retention.ms=604800000 from 5"
+            "log.retention.hours=168 from 5"
         ]
+    );
+}
+
+#[test]
+fn a_default_is_told_where_kafka_has_it() {
+    let told = |kind, name| entries(&ask(kind, if kind == TOPIC { "t" } else { "1" }, &[name]));
+    // In effect, and no synonym: Kafka has it in hours, as the default of another setting, or of no setting.
+    assert_eq!(told(TOPIC, "segment.ms"), ["segment.ms=604800000 from 5"]);
+    assert_eq!(told(BROKER, "log.roll.ms"), ["log.roll.ms=604800000 from 5"]);
+    assert_eq!(told(TOPIC, "flush.ms"), ["flush.ms=9223372036854775807 from 5"]);
+    assert_eq!(told(TOPIC, "remote.storage.enable"), ["remote.storage.enable=false from 5"]);
+    assert_eq!(
+        told(TOPIC, "preallocate"),
+        ["preallocate=false from 5", "log.preallocate=false from 5"]
     );
 }
 

@@ -36,7 +36,6 @@ pub(super) fn partition(
     records: &mut Vec<Records>,
 ) -> PartitionData {
     let read = result.and_then(|it| it.result.map_err(ErrorCode::from));
-    let read = read.and_then(|it| check_id(target, it));
     match read {
         Ok(read) => data(target.partition, read, isolation, records),
         Err(error) => PartitionData::default()
@@ -45,14 +44,6 @@ pub(super) fn partition(
             .with_high_watermark(-1)
             .with_aborted_transactions(None)
             .with_records(Some(Bytes::new())),
-    }
-}
-
-/// The topic may have been made anew under its name between the look-up and the read.
-fn check_id(target: &Target, read: FetchedData) -> Result<FetchedData, ErrorCode> {
-    match target.topic {
-        Topic::Id(id) if id != read.partition.topic_id => Err(ErrorCode::InconsistentTopicId),
-        _ => Ok(read),
     }
 }
 

@@ -89,6 +89,14 @@ impl Topic {
 }
 
 impl Target {
+    /// `None` where the request names the topic.
+    pub(super) fn topic_id(&self) -> Option<TopicId> {
+        match &self.topic {
+            Topic::Name(_) => None,
+            Topic::Id(id) => Some(*id),
+        }
+    }
+
     /// What the target is called now.
     pub(super) fn topic_partition(
         &self,

@@ -210,3 +210,13 @@ fn how_often_logs_are_looked_at_is_also_when_they_are_flushed_unless_that_is_sai
     let both = "log.flush.scheduler.interval.ms = 500\nlog.flush.interval.ms = 7";
     assert_eq!(flush_ms(both).as_deref(), Some("7"));
 }
+
+#[test]
+fn a_node_that_nobody_could_connect_to_is_a_mistake() {
+    let nobody = load("max.connections.per.ip = 0").unwrap_err().to_string();
+    assert!(nobody.contains("max.connections.per.ip: is 0"), "{nobody}");
+    // In quotes, for in TOML the one name would be a table of the other.
+    let one =
+        "\"max.connections.per.ip\" = 0\n\"max.connections.per.ip.overrides\" = \"10.0.0.1:5\"";
+    assert!(load(one).is_ok());
+}

@@ -100,6 +100,38 @@ fn values(
     own.into_iter().flatten().chain(broker_values(layers.node, alterations, definition)).collect()
 }
 
+/// Settings that have no default of their own in Kafka, with the setting that has it and its value there.
+const DEFAULTS_ELSEWHERE: [(&str, &str, &str); 4] = [
+    ("log.flush.interval.ms", "log.flush.scheduler.interval.ms", "9223372036854775807"),
+    ("log.retention.ms", "log.retention.hours", "168"),
+    ("log.roll.jitter.ms", "log.roll.jitter.hours", "0"),
+    ("log.roll.ms", "log.roll.hours", "168"),
+];
+
+/// Values as Kafka lists them beside the one in effect (KIP-226): a default is told where a node's setting has it; that of another
+/// setting only behind a value of the setting that is meant.
+pub fn synonyms(values: &[ConfigValue]) -> impl Iterator<Item = ConfigValue> {
+    values.iter().filter_map(|it| match it.source {
+        ConfigSource::Default => default_synonym(values, it),
+        _ => Some(it.clone()),
+    })
+}
+
+fn default_synonym(values: &[ConfigValue], default: &ConfigValue) -> Option<ConfigValue> {
+    let is_without_setting =
+        DEFINITIONS.iter().any(|it| it.name == default.name && it.synonyms.is_empty());
+    if is_without_setting {
+        return None;
+    }
+    let Some(&(_, name, value)) =
+        DEFAULTS_ELSEWHERE.iter().find(|(setting, ..)| *setting == default.name)
+    else {
+        return Some(default.clone());
+    };
+    let is_set = values.iter().filter(|it| it.name == default.name).count() > 1;
+    is_set.then(|| ConfigValue { name: name.into(), value: value.into(), source: default.source })
+}
+
 /// The values that a node's settings give a topic config, the one in effect first; the last is the default.
 pub fn broker_values(
     file: &TopicConfigs,

@@ -12,7 +12,9 @@ pub use broker_defaults::{
 };
 pub use check::{Check, ConfigType, validate, validate_as, validate_together};
 pub use definitions::{DEFINITIONS, Definition, Synonym, definition};
-pub use effective::{ConfigSource, ConfigValue, EffectiveConfig, broker_values, effective_configs};
+pub use effective::{
+    ConfigSource, ConfigValue, EffectiveConfig, broker_values, effective_configs, synonyms,
+};
 
 use self::effective::Layers;
 use super::Config;
@@ -81,6 +83,7 @@ pub struct TopicConfig {
     pub retention_bytes: i64,
     pub segment_bytes: u32,
     pub segment_ms: i64,
+    pub segment_jitter_ms: i64,
     pub segment_index_bytes: u32,
     pub index_interval_bytes: u32,
     pub file_delete_delay_ms: u64,
@@ -121,6 +124,7 @@ impl TopicConfig {
                 .set("internal.segment.bytes")
                 .unwrap_or_else(|| resolver.size("segment.bytes")),
             segment_ms: resolver.get("segment.ms"),
+            segment_jitter_ms: resolver.get("segment.jitter.ms"),
             segment_index_bytes: resolver.size("segment.index.bytes"),
             index_interval_bytes: resolver.size("index.interval.bytes"),
             file_delete_delay_ms: resolver.get("file.delete.delay.ms"),

@@ -121,6 +121,16 @@ impl Cleaner {
         cleaned.map(Some)
     }
 
+    /// `log.cleaner.io.max.bytes.per.second`, also of what runs.
+    pub fn set_rate(&self, bytes_per_second: f64) {
+        self.throttle.lock().set_rate(bytes_per_second);
+    }
+
+    #[cfg(test)]
+    pub(crate) fn bytes_per_second(&self) -> f64 {
+        self.throttle.lock().bytes_per_second()
+    }
+
     /// Takes note of bytes read or written, and rests if they were too many.
     fn spend(&self, bytes: usize) {
         let rest_ms = self.throttle.lock().spend(bytes, telemetry::now());

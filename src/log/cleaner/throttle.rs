@@ -18,6 +18,16 @@ impl Throttle {
         Self { bytes_per_second, since: TimestampMs(0), bytes: 0.0 }
     }
 
+    /// From now on; what is owed is paid off at the new rate.
+    pub(super) fn set_rate(&mut self, bytes_per_second: f64) {
+        self.bytes_per_second = bytes_per_second;
+    }
+
+    #[cfg(test)]
+    pub(super) fn bytes_per_second(&self) -> f64 {
+        self.bytes_per_second
+    }
+
     /// Milliseconds to rest after so many bytes more.
     pub(super) fn spend(&mut self, bytes: usize, now: TimestampMs) -> u64 {
         let earned = now.since(self.since) as f64 * self.bytes_per_second / 1_000.0;
@@ -41,6 +51,8 @@ mod tests {
         assert_eq!(throttle.spend(100, TimestampMs(1_005_000)), 100, "nothing is saved up");
         assert_eq!(throttle.spend(0, TimestampMs(0)), 100, "a clock that stepped back");
         assert_eq!(throttle.spend(1 << 40, TimestampMs(1)), 10_000);
+        throttle.set_rate(f64::MAX);
+        assert_eq!(throttle.spend(usize::MAX, TimestampMs(2)), 0, "the limit is lifted");
         assert_eq!(Throttle::new(f64::MAX).spend(usize::MAX, TimestampMs(0)), 0);
     }
 }

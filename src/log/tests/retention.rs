@@ -119,3 +119,21 @@ fn a_segment_goes_though_a_file_of_it_was_taken_away() {
     log.raise_start(Offset(2)).unwrap();
     assert_eq!(log.retain(NOW).unwrap(), 1);
 }
+
+#[test]
+fn logs_of_one_age_roll_apart_within_the_jitter() {
+    let settings = LogSettings { segment_ms: 1_000, segment_jitter_ms: 500, ..settings() };
+    let dir = tempfile::tempdir().unwrap();
+    let open = |at: i32| open(&dir.path().join(format!("t-{at}")), settings.clone());
+    let logs: Vec<_> = (0..40).map(open).collect();
+    logs.iter().for_each(|it| drop(append(it, &Sent::records(1)).unwrap()));
+    let rolled = |now_ms| {
+        for log in &logs {
+            log.retain(TimestampMs(NOW.0 + now_ms)).unwrap();
+        }
+        logs.iter().filter(|it| it.segments.load().len() == 2).count()
+    };
+    assert_eq!(rolled(500), 0);
+    assert!((1..40).contains(&rolled(750)));
+    assert_eq!(rolled(1_001), 40);
+}
