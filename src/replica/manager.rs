@@ -182,9 +182,11 @@ impl ReplicaManager {
         self.image.load().topics.len()
     }
 
-    /// Partitions of this node whose log could not be opened.
+    /// Partitions of this node that are not served: their log could not be opened, or lies in a directory that is offline.
     pub(super) fn offline(&self) -> usize {
-        self.offline.load().len()
+        let hosted = self.hosted();
+        let in_offline_dirs = hosted.values().filter(|it| !it.dir.health.is_online());
+        self.offline.load().len() + in_offline_dirs.count()
     }
 
     /// The log directories, and whether each is online.

@@ -37,7 +37,7 @@ impl Collector for ReplicaCollector {
         let Some(replicas) = self.0.upgrade() else { return Ok(()) };
         let help = "Topics of the cluster";
         gauge(&mut encoder, "klamm_topics", help, replicas.topics() as i64)?;
-        let help = "Partitions of this node whose log could not be opened";
+        let help = "Partitions of this node that are not served: their log could not be opened, or its directory is offline";
         gauge(&mut encoder, "klamm_partitions_offline", help, replicas.offline() as i64)?;
         let help =
             "Compacted partitions that are not cleaned until a restart: a batch cannot be read";
