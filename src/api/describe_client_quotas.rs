@@ -48,7 +48,7 @@ fn answer(
     };
     let matched =
         image.client_quotas.iter().filter(|(entity, _)| matches(entity, &filter, request.strict));
-    response.with_entries(Some(matched.map(entry).collect()))
+    response.with_entries(Some(matched.map(|(entity, quotas)| entry(entity, quotas)).collect()))
 }
 
 /// What an entity's part of a type must be.
@@ -112,7 +112,7 @@ fn matches(entity: &QuotaEntity, filter: &Filter, is_strict: bool) -> bool {
     filter.iter().all(is_matched) && (!is_strict || entity.len() == filter.len())
 }
 
-fn entry((entity, quotas): (&QuotaEntity, &Quotas)) -> EntryData {
+fn entry(entity: &QuotaEntity, quotas: &Quotas) -> EntryData {
     let parts = entity.iter().map(|(of, name)| {
         EntityData::default()
             .with_entity_type(StrBytes::from_static_str(of.name()))

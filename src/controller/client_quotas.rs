@@ -95,7 +95,7 @@ fn altered(
     ops: &[(String, Option<f64>)],
 ) -> Result<Vec<MetadataRecord>, ControllerError> {
     let none = Quotas::new();
-    let current = image.client_quotas.get(entity).unwrap_or(&none);
+    let current = image.client_quotas.get(entity).map_or(&none, |it| it);
     let mut seen = BTreeSet::new();
     let mut records = Vec::new();
     for (key, value) in ops {
@@ -154,6 +154,8 @@ fn show(entity: &QuotaEntity) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
 
     type Part = (&'static str, Option<&'static str>);
@@ -183,9 +185,14 @@ mod tests {
         alter(&mut image, app, &[(produce, Some(1024.0)), (consume, Some(1.0))]).unwrap();
         alter(&mut image, app, &[(produce, Some(2048.0)), (consume, None)]).unwrap();
         let quotas = image.client_quotas.values().next().unwrap();
-        assert_eq!(*quotas, Quotas::from([(produce.into(), QuotaValue(2048.0))]));
+        assert_eq!(**quotas, Quotas::from([(produce.into(), QuotaValue(2048.0))]));
         let same = alter_client_quotas(&image, &[alteration(app, &[(produce, Some(2048.0))])]);
         assert!(same.records.is_empty());
+        let before = image.clone();
+        alter(&mut image, &[("client-id", Some("other"))], &[(produce, Some(1.0))]).unwrap();
+        let of_app = |it: &MetadataImage| Arc::clone(it.client_quotas.values().next().unwrap());
+        assert!(Arc::ptr_eq(&of_app(&before), &of_app(&image)), "what did not change is shared");
+        alter(&mut image, &[("client-id", Some("other"))], &[(produce, None)]).unwrap();
         alter(&mut image, app, &[(produce, None)]).unwrap();
         assert!(image.client_quotas.is_empty());
     }

@@ -1,6 +1,6 @@
 //! Client quotas (KIP-13, KIP-546): what of which clients is limited to how much.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
@@ -33,8 +33,8 @@ pub type QuotaEntity = BTreeMap<QuotaEntityType, Option<String>>;
 /// The quotas of an entity, by Kafka's key (`producer_byte_rate`).
 pub type Quotas = BTreeMap<String, QuotaValue>;
 
-/// All quotas that are set; no entity is without any.
-pub type ClientQuotasImage = BTreeMap<QuotaEntity, Quotas>;
+/// All quotas that are set; no entity is without any. Shared with the images before: there may be many, and each change copies the map.
+pub type ClientQuotasImage = BTreeMap<Arc<QuotaEntity>, Arc<Quotas>>;
 
 /// A limit; a finite number above 0, as the controller sees to.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

@@ -139,7 +139,7 @@ impl MetadataImage {
 
     fn replay_client_quota(&mut self, entity: &QuotaEntity, key: &str, value: Option<QuotaValue>) {
         let all = Arc::make_mut(&mut self.client_quotas);
-        let quotas = all.entry(entity.clone()).or_default();
+        let quotas = Arc::make_mut(all.entry(Arc::new(entity.clone())).or_default());
         match value {
             Some(value) => quotas.insert(key.into(), value),
             None => quotas.remove(key),
@@ -175,7 +175,7 @@ impl MetadataImage {
         }
         for (entity, quotas) in &*self.client_quotas {
             records.extend(quotas.iter().map(|(key, &value)| MetadataRecord::ClientQuota {
-                entity: entity.clone(),
+                entity: QuotaEntity::clone(entity),
                 key: key.clone(),
                 value: Some(value),
             }));

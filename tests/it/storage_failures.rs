@@ -119,6 +119,7 @@ fn a_log_directory_that_fails_goes_offline_alone_and_has_everything_after_a_rest
     let refused = client.produce(fails, 0, session.batch(1, &[(None, Some("lost"))]));
     assert_eq!(refused.error_code, KAFKA_STORAGE_ERROR);
     assert!(!client.has_partition(fails, 0));
+    assert!(broker.metric("klamm_partitions_offline") > 0.5);
     let described = client.call(9, &MetadataRequest::default().with_topics(None));
     let of = |topic: &str| {
         let topic =

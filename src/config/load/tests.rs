@@ -60,6 +60,14 @@ fn a_number_outside_its_range_is_refused() {
 }
 
 #[test]
+fn who_may_connect_is_named_where_nobody_else_may() {
+    let problems = load("max.connections.per.ip = 0").unwrap_err().to_string();
+    assert!(problems.contains("max.connections.per.ip: 0 keeps everyone out"), "{problems}");
+    let named = r#""max.connections.per.ip.overrides" = "127.0.0.1:9""#;
+    assert!(load(&format!("max.connections.per.ip = 0\n{named}")).is_ok());
+}
+
+#[test]
 fn a_file_that_is_no_configuration_is_refused_before_it_is_read_whole() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("k.toml");
