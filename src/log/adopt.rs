@@ -4,6 +4,7 @@
 
 use super::{
     LogError, cursor::LOOKUP_WINDOW_BYTES, offset_index::OffsetPosition, segment::Segment,
+    time_index::TimestampOffset,
 };
 use crate::base::{Offset, TimestampMs};
 
@@ -37,8 +38,7 @@ fn adopt_indexes(segment: &Segment) -> std::io::Result<bool> {
     segment.set_largest(largest);
     let size = segment.size();
     let fits = segment.offset_index.is_plausible(size)? && segment.time_index.is_plausible()?;
-    // A sealed or closed segment with records always has an entry in its time index.
-    Ok(whole && fits && (largest.is_some() == (size > 0)))
+    Ok(whole && fits && (largest.is_none() || size > 0))
 }
 
 /// The segment's end, if the last entry of each index speaks of a batch that is there, and what follows ends with the file.
@@ -50,10 +50,7 @@ fn confirmed_end(segment: &Segment) -> Result<Option<Offset>, LogError> {
 }
 
 fn confirm_end(segment: &Segment) -> Result<Option<Offset>, LogError> {
-    let Some(largest) = segment.times().largest else {
-        // It has no records.
-        return Ok(Some(segment.base_offset));
-    };
+    let Some(largest) = segment.times().largest else { return untimed_end(segment) };
     let last = last_indexed(segment)?;
     if let Some(last) = last
         && !segment.confirms(last)?
@@ -63,6 +60,23 @@ fn confirm_end(segment: &Segment) -> Result<Option<Offset>, LogError> {
     let tail = tail(segment, last)?;
     let is_older = tail.largest.is_none_or(|it| it <= largest.timestamp);
     Ok((is_older && segment.confirms_time(largest)?).then_some(tail.end))
+}
+
+/// The end of a segment without a time, if none of its records has one: of others a sealed or closed segment has an entry in its
+/// time index. All its headers are read, the first of which mostly tells.
+fn untimed_end(segment: &Segment) -> Result<Option<Offset>, LogError> {
+    let mut cursor = segment.cursor(0, LOOKUP_WINDOW_BYTES)?;
+    let (mut end, mut first) = (segment.base_offset, None);
+    while let Some(located) = cursor.next()? {
+        let (timestamp, offset) = (located.header.max_timestamp, located.header.last_offset());
+        if timestamp.0 >= 0 {
+            return Ok(None);
+        }
+        end = offset + 1;
+        first.get_or_insert(TimestampOffset { timestamp, offset });
+    }
+    segment.set_largest(first);
+    Ok(Some(end))
 }
 
 fn last_indexed(segment: &Segment) -> Result<Option<OffsetPosition>, LogError> {

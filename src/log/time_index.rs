@@ -32,9 +32,11 @@ impl TimeIndex {
         Self { base_offset, entries: IndexFile::new(file) }
     }
 
-    /// Notes the largest timestamp so far, if it has risen since the last entry.
+    /// Notes the largest timestamp so far, if there is one and it has risen since the last entry: `kafka-dump-log` takes −1, no
+    /// timestamp, for one that has not.
     pub(super) fn append_if_later(&self, entry: TimestampOffset) -> io::Result<()> {
-        if self.last()?.is_some_and(|last| entry.timestamp <= last.timestamp) {
+        let is_later = self.last()?.is_none_or(|last| entry.timestamp > last.timestamp);
+        if !is_later || entry.timestamp.0 < 0 {
             return Ok(());
         }
         let relative = i32::try_from(entry.offset - self.base_offset)

@@ -52,6 +52,35 @@ fn the_time_index_rises_and_ends_with_the_largest_after_a_close() {
 }
 
 #[test]
+fn what_has_no_timestamp_has_no_entry_in_the_time_index_and_is_adopted_all_the_same() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t-0");
+    let log = open(&path, LogSettings { index_interval_bytes: 0, ..settings() });
+    for _ in 0..3 {
+        append(&log, &Sent::records(2).at(&[-1, -1])).unwrap();
+    }
+    log.close().unwrap();
+    assert!(!path.join("00000000000000000000.timeindex").exists());
+    let active = open_clean(&path, settings()).active();
+    let largest = active.times().largest.unwrap();
+    assert_eq!((largest.timestamp, largest.offset), (TimestampMs(-1), Offset(1)));
+    assert_eq!(super::super::adopt::adopt(&active).unwrap(), Some(Offset(6)));
+}
+
+#[test]
+fn without_its_time_index_a_segment_with_timestamps_is_not_believed() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t-0");
+    let log = open(&path, settings());
+    append(&log, &Sent::records(1).at(&[-1])).unwrap();
+    append(&log, &Sent::records(1).at(&[70])).unwrap();
+    log.close().unwrap();
+    std::fs::remove_file(path.join("00000000000000000000.timeindex")).unwrap();
+    let largest = open_clean(&path, settings()).active().times().largest.unwrap();
+    assert_eq!((largest.timestamp, largest.offset), (TimestampMs(70), Offset(1)));
+}
+
+#[test]
 fn a_closed_segment_has_both_indexes_though_one_is_empty() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("t-0");

@@ -5,6 +5,7 @@ from .. import records
 from ..client import NAMES
 from ..failure import expect_values
 from ..records import Record
+from .timestamp import KEPT
 
 CLIENTS = NAMES
 PLAIN_KAFKA = True
@@ -31,7 +32,7 @@ def run(cell):
     for writer, readers in ((client, (client, cell.tool)), (cell.tool, (client,))):
         with cell.check(f"written by {writer.name}"):
             topic = cell.topic("own" if writer is client else "foreign")
-            cell.tool.ask("create", topic=topic, partitions=1)
+            cell.tool.ask("create", topic=topic, partitions=1, configs=KEPT)
             writer.ask("produce", topic=topic, file=sent)
             for reader in readers:
                 _expect_read(cell, reader, topic, wanted)
