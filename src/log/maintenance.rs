@@ -7,6 +7,7 @@ use super::{
     log::{Deleted, State, Writer},
     log_start::below_start,
     retention::{SegmentSpan, deletable},
+    roll::age_max_ms,
     routes::free_of_routes,
     segment::Segment,
 };
@@ -108,8 +109,7 @@ impl Log {
     fn roll_if_old(&self, writer: &mut Writer, now: TimestampMs) -> Result<(), LogError> {
         let active = self.active();
         let age_ms = now.since(active.times().created);
-        let limit = u64::try_from(self.settings.load().segment_ms).unwrap_or(u64::MAX);
-        if active.size() > 0 && age_ms > limit {
+        if active.size() > 0 && age_ms > age_max_ms(&active, &self.settings.load()) {
             self.roll(writer, now)?;
         }
         Ok(())

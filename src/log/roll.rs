@@ -84,10 +84,17 @@ fn must_roll(
         Some(first) => newest.since(first),
         None => now.since(times.created),
     };
-    let is_old = u64::try_from(settings.segment_ms).is_ok_and(|limit| age_ms > limit);
+    let is_old = age_ms > age_max_ms(active, settings);
     let is_full = active.size() + size as u64 > segment_bytes_max(settings) as u64
         || active.offset_index.is_full(settings.segment_index_bytes)
         || active.time_index.is_full(settings.segment_index_bytes);
     let is_far = stamped.last().is_some_and(|it| !active.reaches(it.header.last_offset()));
     active.size() > 0 && (is_far || is_old || is_full)
+}
+
+/// How old the active segment may become: `segment.ms` less what it has drawn of `segment.jitter.ms`.
+pub(super) fn age_max_ms(active: &Segment, settings: &LogSettings) -> u64 {
+    let most = settings.segment_jitter_ms.min(settings.segment_ms);
+    let jitter = i64::from(active.drawn).checked_rem(most).unwrap_or(0);
+    u64::try_from(settings.segment_ms - jitter).unwrap_or(u64::MAX)
 }

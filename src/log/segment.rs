@@ -39,6 +39,8 @@ pub(super) struct Segment {
     doubted: AtomicBool,
     /// The file is longer than what was written.
     is_preallocated: AtomicBool,
+    /// By chance: its part of `segment.jitter.ms`.
+    pub(super) drawn: u32,
 }
 
 /// Entries of the offset index that a search tries, backwards, before it begins at the segment's start.
@@ -95,6 +97,7 @@ impl Segment {
             }),
             doubted: AtomicBool::new(false),
             is_preallocated: AtomicBool::new(false),
+            drawn: rand::random(),
         }
     }
 

@@ -15,6 +15,8 @@ pub struct LogSettings {
     pub segment_bytes: u32,
     /// Of a compacted topic at most `max.compaction.lag.ms`, as in Kafka: the active segment is never cleaned.
     pub segment_ms: i64,
+    /// By how much at most a segment rolls earlier, so that logs of one age do not all roll at once.
+    pub segment_jitter_ms: i64,
     pub segment_index_bytes: u32,
     pub index_interval_bytes: u32,
     pub file_delete_delay_ms: u64,
@@ -42,6 +44,7 @@ impl LogSettings {
             retention_bytes: topic.retention_bytes,
             segment_bytes: topic.segment_bytes,
             segment_ms: topic.segment_ms.min(longest),
+            segment_jitter_ms: topic.segment_jitter_ms,
             segment_index_bytes: topic.segment_index_bytes,
             index_interval_bytes: topic.index_interval_bytes,
             file_delete_delay_ms: topic.file_delete_delay_ms,

@@ -49,6 +49,7 @@ pub(crate) fn settings() -> LogSettings {
         retention_bytes: -1,
         segment_bytes: 1 << 20,
         segment_ms: i64::MAX,
+        segment_jitter_ms: 0,
         segment_index_bytes: 1 << 20,
         index_interval_bytes: 200,
         file_delete_delay_ms: 60_000,

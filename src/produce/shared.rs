@@ -82,18 +82,12 @@ impl Shared {
         check_keys(batch, partition, config, self.decoded.batch_bytes_max)
     }
 
-    /// `compression.type` other than the batch's own codec costs compressing it anew; otherwise it stays as received.
     pub(crate) fn in_the_topics_codec(
         &self,
         batch: Batch,
         config: &TopicConfig,
     ) -> Result<Batch, ProduceError> {
-        let codec = codec(&batch, config)?;
-        if codec == batch.header.attributes.compression()? {
-            return Ok(batch);
-        }
-        let bytes_max = self.decoded.batch_bytes_max;
-        Ok(long_work(usize::MAX, || batch.recompress(codec, bytes_max))?)
+        in_the_topics_codec(batch, config, self.decoded.batch_bytes_max)
     }
 
     pub(crate) fn leader(
@@ -102,6 +96,19 @@ impl Shared {
     ) -> Result<Arc<Partition>, ProduceError> {
         Ok(self.replicas.leader(partition, None)?)
     }
+}
+
+/// `compression.type` other than the batch's own codec costs compressing it anew; otherwise it stays as received.
+fn in_the_topics_codec(
+    batch: Batch,
+    config: &TopicConfig,
+    bytes_max: usize,
+) -> Result<Batch, ProduceError> {
+    let codec = codec(&batch, config)?;
+    if codec == batch.header.attributes.compression()? {
+        return Ok(batch);
+    }
+    Ok(long_work(usize::MAX, || batch.recompress(codec, bytes_max))?)
 }
 
 /// The codec of a rebuilt batch: its own, unless `compression.type` says otherwise.
@@ -118,6 +125,43 @@ impl From<&Appended> for Stored {
             base_offset: appended.base_offset,
             log_append_time: appended.log_append_time,
             log_start_offset: appended.log_start_offset,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        base::TimestampMs,
+        config::Config,
+        wire::record_batch::{BatchBuilder, RecordParts},
+    };
+
+    #[tokio::test]
+    async fn a_topics_codec_takes_the_place_of_the_producers() {
+        let mut builder = BatchBuilder::new(TimestampMs(5), Compression::Gzip);
+        builder.push(&RecordParts {
+            offset_delta: 0,
+            timestamp_delta: 0,
+            key: None,
+            value: Some(b"value"),
+            headers: Vec::new(),
+        });
+        let sent = builder.build().unwrap();
+        for (asked, codec) in [
+            ("producer", Compression::Gzip),
+            ("gzip", Compression::Gzip),
+            ("zstd", Compression::Zstd),
+            ("lz4", Compression::Lz4),
+            ("snappy", Compression::Snappy),
+            ("uncompressed", Compression::None),
+        ] {
+            let own = [("compression.type".into(), asked.into())].into();
+            let config = TopicConfig::resolve(&Config::default(), &"t".into(), &own);
+            let stored = in_the_topics_codec(sent.clone(), &config, 1_000).unwrap();
+            assert_eq!(stored.header.attributes.compression(), Ok(codec), "{asked}");
+            assert_eq!(stored.bytes == sent.bytes, codec == Compression::Gzip, "{asked}");
         }
     }
 }

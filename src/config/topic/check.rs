@@ -34,6 +34,8 @@ pub enum Check {
         built: &'static [&'static str],
         planned: &'static [&'static str],
     },
+    /// `PARTITION:BROKER` each, or `*` alone.
+    Replicas,
     /// The name of a plugin, or empty.
     Plugin,
     /// Names of plugins.
@@ -125,9 +127,19 @@ fn check_value(definition: &Definition, value: &str) -> Result<(), String> {
         Check::Built { built, .. } if !built.contains(&value) => {
             Err(format!("String must be one of: {}", built.join(", ")))
         }
+        Check::Replicas if value != "*" && !items().all(is_replica) => Err(format!(
+            "{} must be the literal '*' or a list of replicas in the following format: [partitionId]:[brokerId],[partitionId]:[brokerId],...",
+            definition.name
+        )),
         Check::Plugins if has_twice(items()) => Err("a plugin is named twice".into()),
         _ => Ok(()),
     }
+}
+
+fn is_replica(item: &str) -> bool {
+    let is_number = |it: &str| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit());
+    item.split_once(':')
+        .is_some_and(|(partition, broker)| is_number(partition) && is_number(broker))
 }
 
 fn has_twice<'a>(items: impl Iterator<Item = &'a str>) -> bool {

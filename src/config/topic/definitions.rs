@@ -2,7 +2,7 @@
 //! `DescribeConfigs` and the documentation come.
 
 use super::check::{Check, ConfigType};
-use Check::{Any, AtLeast, Between, Level, ListOf, OneOf, Only, Plugin, Plugins};
+use Check::{Any, AtLeast, Between, Level, ListOf, OneOf, Only, Plugin, Plugins, Replicas};
 use ConfigType::{Boolean, Double, Int, List, Long, String};
 
 /// One topic config.
@@ -74,13 +74,13 @@ define! {
         "Records after which the log is fsynced. The append that completes them is acknowledged, and consumers see it, after the fsync.";
     "flush.ms" Long FOREVER AtLeast(0), [same("log.flush.interval.ms")],
         "Time after which a log is fsynced. As in Kafka it is looked at every `log.flush.scheduler.interval.ms`: without that setting never.";
-    "follower.replication.throttled.replicas" List "" Any, [],
+    "follower.replication.throttled.replicas" List "" Replicas, [],
         "Replicas whose replication is throttled on the follower's side.";
     "index.interval.bytes" Int "4096" AtLeast(0), [same("log.index.interval.bytes")],
         "Bytes of log between two entries of its offset index.";
     "internal.segment.bytes" Int "" AtLeast(1), [],
         "Overrides `segment.bytes` without its lower bound: for tests.";
-    "leader.replication.throttled.replicas" List "" Any, [],
+    "leader.replication.throttled.replicas" List "" Replicas, [],
         "Replicas whose replication is throttled on the leader's side.";
     "local.retention.bytes" Long "-2" Only(NO_TIERED_STORAGE), [same("log.local.retention.bytes")],
         "Local share of `retention.bytes` under tiered storage.";

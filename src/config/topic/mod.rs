@@ -83,6 +83,7 @@ pub struct TopicConfig {
     pub retention_bytes: i64,
     pub segment_bytes: u32,
     pub segment_ms: i64,
+    pub segment_jitter_ms: i64,
     pub segment_index_bytes: u32,
     pub index_interval_bytes: u32,
     pub file_delete_delay_ms: u64,
@@ -123,6 +124,7 @@ impl TopicConfig {
                 .set("internal.segment.bytes")
                 .unwrap_or_else(|| resolver.size("segment.bytes")),
             segment_ms: resolver.get("segment.ms"),
+            segment_jitter_ms: resolver.get("segment.jitter.ms"),
             segment_index_bytes: resolver.size("segment.index.bytes"),
             index_interval_bytes: resolver.size("index.interval.bytes"),
             file_delete_delay_ms: resolver.get("file.delete.delay.ms"),

@@ -1,5 +1,7 @@
 //! A topic's own configs win over the pattern's, these over the node's, these over Kafka's defaults.
 
+mod of_kafka;
+
 use super::*;
 use crate::config::{Alterations, Pattern, Patterns};
 

@@ -102,3 +102,23 @@ fn an_old_active_segment_rolls_by_the_clock() {
     log.retain(TimestampMs(NOW.0 + 1_001)).unwrap();
     assert_eq!(log.segments.load().len(), 2);
 }
+
+#[test]
+fn logs_of_one_age_roll_apart_within_the_jitter() {
+    let settings = LogSettings { segment_ms: 1_000, segment_jitter_ms: 500, ..settings() };
+    let dir = tempfile::tempdir().unwrap();
+    let open = |at: i32| open(&dir.path().join(format!("t-{at}")), settings.clone());
+    let logs: Vec<_> = (0..40).map(open).collect();
+    for log in &logs {
+        append(log, &Sent::records(1)).unwrap();
+    }
+    let rolled = |now_ms| {
+        for log in &logs {
+            log.retain(TimestampMs(NOW.0 + now_ms)).unwrap();
+        }
+        logs.iter().filter(|it| it.segments.load().len() == 2).count()
+    };
+    assert_eq!(rolled(500), 0);
+    assert!((1..40).contains(&rolled(750)));
+    assert_eq!(rolled(1_001), 40);
+}

@@ -60,6 +60,7 @@ fn values(it: &Definition) -> String {
             format!("{}; not yet: {}", listed(built), listed(planned))
         }
         Check::Plugin => "a plugin".into(),
+        Check::Replicas => "`PARTITION:BROKER` each, or `*`".into(),
         Check::Plugins => "plugins".into(),
     }
 }
