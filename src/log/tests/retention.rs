@@ -126,7 +126,9 @@ fn logs_of_one_age_roll_apart_within_the_jitter() {
     let dir = tempfile::tempdir().unwrap();
     let open = |at: i32| open(&dir.path().join(format!("t-{at}")), settings.clone());
     let logs: Vec<_> = (0..40).map(open).collect();
-    logs.iter().for_each(|it| drop(append(it, &Sent::records(1)).unwrap()));
+    for log in &logs {
+        append(log, &Sent::records(1)).unwrap();
+    }
     let rolled = |now_ms| {
         for log in &logs {
             log.retain(TimestampMs(NOW.0 + now_ms)).unwrap();

@@ -239,7 +239,7 @@ fn every_topic_config_of_kafka_is_held_to_by_a_test_or_told_to_do_nothing() {
     for (name, .., meaning) in ROWS {
         match meaning {
             Held(path, test) => {
-                assert!(read(path).contains(&format!("fn {test}(")), "{name}: {test}")
+                assert!(read(path).contains(&format!("fn {test}(")), "{name}: {test}");
             }
             Told => {
                 let is_told = read("docs/compatibility.md").contains(&format!("`{name}`"));
