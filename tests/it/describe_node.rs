@@ -154,6 +154,7 @@ fn offsets_are_deleted_partition_by_partition() {
         (response.error_code, codes.collect::<Vec<_>>())
     };
     assert_eq!(delete(&mut client, "g"), (0, vec![0, 3]));
+    client.wait_for_coordinator("none");
     assert_eq!(delete(&mut client, "none"), (69, vec![3]));
     assert_eq!(delete(&mut client, ""), (24, vec![3]));
     broker.kill_and_restart();

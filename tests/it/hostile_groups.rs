@@ -73,8 +73,6 @@ fn commit(topics: &[String], metadata: usize) -> OffsetCommitRequest {
 #[test]
 fn absurd_joins_are_refused_and_leave_no_group_behind() {
     let (_broker, mut client) = start(&[("group.max.size", "20")]);
-    let long = client.call(6, &join(&"g".repeat(32 * 1024), 10));
-    assert_eq!(long.error_code, INVALID_GROUP_ID);
     assert_eq!(client.call(6, &join("", 10)).error_code, INVALID_GROUP_ID);
     for session_timeout_ms in [i32::MIN, 0, 5_999, 1_800_001, i32::MAX] {
         let request = join("g", 10).with_session_timeout_ms(session_timeout_ms);
