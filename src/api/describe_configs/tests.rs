@@ -89,7 +89,11 @@ fn everything_is_described_at_every_version() {
             let response = answer(&config(), &image(), version, &request);
             encodes(&response, version);
             let result = &response.results[0];
-            assert_eq!((result.error_code, result.error_message.as_deref()), (0, Some("")), "{name}");
+            assert_eq!(
+                (result.error_code, result.error_message.as_deref()),
+                (0, Some("")),
+                "{name}"
+            );
             assert!(!result.configs.is_empty(), "{kind} {name}");
             let documented = result.configs.iter().all(|it| it.documentation.is_some());
             assert_eq!(documented, version >= 3);
