@@ -48,3 +48,11 @@ pub enum GroupError {
     #[error("the group's record is too large to store")]
     RecordTooLarge,
 }
+
+impl GroupError {
+    /// Whether nobody can do it now, and the group has no part in that.
+    pub fn is_of_the_coordinator(&self) -> bool {
+        use GroupError::{CoordinatorLoadInProgress, CoordinatorNotAvailable, NotCoordinator};
+        matches!(self, CoordinatorNotAvailable | CoordinatorLoadInProgress | NotCoordinator)
+    }
+}

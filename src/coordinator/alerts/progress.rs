@@ -47,8 +47,12 @@ impl ProgressKeeper {
     pub(super) async fn run(self: Arc<Self>, mut newest: watch::Receiver<Progress>) {
         while newest.changed().await.is_ok() {
             // The next commit has it again; until then a crash only costs evaluating more.
-            if let Err(error) = self.store_newest(&newest).await {
-                tracing::warn!(%error, "store the progress of transforms");
+            match self.store_newest(&newest).await {
+                Ok(()) => {}
+                Err(error) if error.is_of_the_coordinator() => {
+                    tracing::debug!(%error, "the progress of transforms waits for its coordinator");
+                }
+                Err(error) => tracing::warn!(%error, "store the progress of transforms"),
             }
             tokio::time::sleep(INTERVAL).await;
         }
