@@ -1,11 +1,16 @@
 //! Room for batches that are expanded on the spot, to look at their keys or for another codec; over all connections.
 //!
 //! Rule: whoever has room works, and waits for nobody meanwhile. A batch is expanded to what such a batch usually becomes; one
-//! that becomes more begins again, with room for the largest.
+//! that becomes more begins again, with room for the largest. What a worker of the runtime does itself waits for no room, as
+//! others would wait with it; there is no more of it than there are workers.
 
 use parking_lot::{Condvar, Mutex};
 
-use super::{ProduceError, decoded_budget::LARGEST_AT_ONCE, long_work::long_work};
+use super::{
+    ProduceError,
+    decoded_budget::LARGEST_AT_ONCE,
+    long_work::{LARGE_BYTES, long_work},
+};
 use crate::wire::record_batch::{Batch, BatchError, Compression, CompressionError};
 
 /// What compressed bytes usually expand to, times their own number.
@@ -48,7 +53,11 @@ impl Expansion {
             return Ok(long_work(batch.bytes.len(), || work(most))?);
         }
         let usual = batch.bytes.len().saturating_mul(USUAL_GROWTH).max(USUAL_BYTES_MIN).min(most);
-        let expand = |bytes| long_work(bytes, || self.room(bytes).fill(&work));
+        let expand = |bytes| {
+            let in_room =
+                || if bytes < LARGE_BYTES { work(bytes) } else { self.room(bytes).fill(&work) };
+            long_work(bytes, in_room)
+        };
         Ok(match expand(usual) {
             Err(BatchError::Compression(CompressionError::TooLarge(_))) if usual < most => {
                 expand(most)
@@ -126,6 +135,13 @@ mod tests {
         let (expansion, bomb) = (Expansion::new(MOST), batch(2 * MOST, Compression::Gzip));
         assert!(expansion.of(&bomb, |bytes| bomb.records(bytes).map(drop)).is_err());
         assert_eq!(*expansion.free_bytes.lock(), LARGEST_AT_ONCE * MOST);
+    }
+
+    #[tokio::test]
+    async fn a_small_batch_waits_for_no_room() {
+        let (expansion, small) = (Expansion::new(MOST), batch(1_000, Compression::Lz4));
+        let _all = expansion.room(LARGEST_AT_ONCE * MOST);
+        assert!(expansion.of(&small, |bytes| small.records(bytes).map(drop)).is_ok());
     }
 
     #[test]

@@ -7,7 +7,7 @@ use tokio::{
 };
 
 /// Below it, handing the worker's other tasks to another thread would take longer than the work.
-const LARGE_BYTES: usize = 256 * 1024;
+pub(super) const LARGE_BYTES: usize = 256 * 1024;
 
 /// Works on so many bytes; [`usize::MAX`] where nobody knows how many they become.
 pub(crate) fn long_work<T>(bytes: usize, work: impl FnOnce() -> T) -> T {
