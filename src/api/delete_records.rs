@@ -20,7 +20,7 @@ use kafka_protocol::messages::{
 use super::{Context, Rooms, internal_topic::is_internal};
 use crate::{
     base::{ErrorCode, Offset, TopicPartition},
-    replica::{DeleteUpTo, ReplicaManager},
+    replica::{DeleteUpTo, ReplicaManager, off_workers},
 };
 
 /// The versions Klamm answers.
@@ -37,10 +37,7 @@ pub async fn handle(
     request: DeleteRecordsRequest,
 ) -> DeleteRecordsResponse {
     let replicas = Arc::clone(&rooms.replicas);
-    match tokio::task::spawn_blocking(move || answer(&replicas, &request)).await {
-        Ok(response) => response,
-        Err(panicked) => std::panic::resume_unwind(panicked.into_panic()),
-    }
+    off_workers(move || answer(&replicas, &request)).await
 }
 
 fn answer(replicas: &ReplicaManager, request: &DeleteRecordsRequest) -> DeleteRecordsResponse {

@@ -30,7 +30,7 @@ use super::{Context, Rooms, group_text::wire};
 use crate::{
     base::{ErrorCode, TopicName, TopicPartition},
     log::Space,
-    replica::{DescribedDir, ReplicaManager},
+    replica::{DescribedDir, ReplicaManager, off_workers},
 };
 
 /// The versions Klamm answers.
@@ -46,10 +46,7 @@ pub async fn handle(
     request: DescribeLogDirsRequest,
 ) -> DescribeLogDirsResponse {
     let (replicas, version) = (Arc::clone(&rooms.replicas), context.api_version);
-    match tokio::task::spawn_blocking(move || answer(&replicas, version, &request)).await {
-        Ok(response) => response,
-        Err(panicked) => std::panic::resume_unwind(panicked.into_panic()),
-    }
+    off_workers(move || answer(&replicas, version, &request)).await
 }
 
 fn answer(

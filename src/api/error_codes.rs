@@ -60,10 +60,10 @@ error_codes! {
     DescribeClusterResponse;
     DescribeConfigsResponse => results;
     DescribeGroupsResponse => groups;
-    DescribeQuorumResponse => topics.partitions;
-    GetTelemetrySubscriptionsResponse;
     DescribeProducersResponse => topics.partitions;
+    DescribeQuorumResponse => topics.partitions;
     DescribeTopicPartitionsResponse => topics;
+    GetTelemetrySubscriptionsResponse;
     HeartbeatResponse;
     IncrementalAlterConfigsResponse => responses;
     InitProducerIdResponse;

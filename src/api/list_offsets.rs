@@ -27,7 +27,7 @@ use super::{Context, Rooms};
 use crate::{
     base::{ErrorCode, LeaderEpoch, Offset, TimestampMs, TopicPartition},
     log::TimestampAndOffset,
-    replica::{Isolation, Partition, ReplicaManager},
+    replica::{Isolation, Partition, ReplicaManager, off_workers},
 };
 
 /// The versions Klamm answers.
@@ -62,10 +62,7 @@ pub async fn handle(
     request: ListOffsetsRequest,
 ) -> ListOffsetsResponse {
     let (replicas, version) = (Arc::clone(&rooms.replicas), context.api_version);
-    match tokio::task::spawn_blocking(move || answer(&replicas, version, &request)).await {
-        Ok(response) => response,
-        Err(panicked) => std::panic::resume_unwind(panicked.into_panic()),
-    }
+    off_workers(move || answer(&replicas, version, &request)).await
 }
 
 fn answer(

@@ -4,7 +4,9 @@ use std::{sync::Arc, time::Duration};
 
 use tokio::time::Instant;
 
-use super::{Partition, Records, ReplicaError, ReplicaManager, purgatory::DelayedFetch};
+use super::{
+    Partition, Records, ReplicaError, ReplicaManager, off_workers, purgatory::DelayedFetch,
+};
 use crate::{
     base::{LeaderEpoch, Offset, TopicId, TopicPartition},
     log::{LogError, LogSlice, NotAtHand},
@@ -114,14 +116,12 @@ impl ReplicaManager {
             return Round::new(params, views, found);
         }
         let (replicas, max_bytes) = (Arc::clone(self), params.max_bytes);
-        let searched = tokio::task::spawn_blocking(move || {
+        let search = move || {
             let found = replicas.on_disk(&views, max_bytes);
             (views, found)
-        });
-        match searched.await {
-            Ok((views, found)) => Round::new(params, views, found),
-            Err(panicked) => std::panic::resume_unwind(panicked.into_panic()),
-        }
+        };
+        let (views, found) = off_workers(search).await;
+        Round::new(params, views, found)
     }
 
     fn view(&self, isolation: Isolation, asked: &FetchPartition) -> Result<View, ReplicaError> {

@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use super::{Partition, hosted::cause};
+use super::{Partition, hosted::cause, off_workers};
 use crate::{base::Offset, log::LogError};
 
 /// Before an fsync is tried again that could not begin, for want of a file.
@@ -78,10 +78,7 @@ impl Partition {
         // Never closed: whoever waits here gets a turn.
         let _turn = self.fsyncs.acquire().await;
         let log = Arc::clone(self.log());
-        match tokio::task::spawn_blocking(move || log.commit()).await {
-            Ok(done) => done,
-            Err(panicked) => std::panic::resume_unwind(panicked.into_panic()),
-        }
+        off_workers(move || log.commit()).await
     }
 }
 
