@@ -61,20 +61,13 @@ fn filtered_batches_keep_sequences_and_offsets_also_over_a_crash() {
 #[test]
 fn a_rebuilt_batch_keeps_its_codec_keys_and_timestamps() {
     let (_broker, mut client) = start(&[]);
-    let codecs = [
-        Compression::None,
-        Compression::Gzip,
-        Compression::Snappy,
-        Compression::Lz4,
-        Compression::Zstd,
-    ];
-    for codec in codecs {
+    for codec in Compression::ALL {
         client.must_produce("t", 0, compressed(codec, &values(&["d", "k", "x"])));
     }
     let batches = client.read_batches("t", 0);
     let kept: Vec<_> =
         batches.iter().map(|it| it.header.attributes.compression().unwrap()).collect();
-    assert_eq!(kept, codecs);
+    assert_eq!(kept, Compression::ALL);
     for (at, record) in client.read("t", 0).into_iter().enumerate() {
         let (value, timestamp_ms) = [("k", 1), ("new", 2)][at % 2];
         assert_eq!(record.key.as_deref(), Some("key"));

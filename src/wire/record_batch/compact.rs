@@ -202,14 +202,7 @@ mod tests {
 
     #[test]
     fn what_stays_keeps_its_place_in_every_codec() {
-        let codecs = [
-            Compression::None,
-            Compression::Gzip,
-            Compression::Snappy,
-            Compression::Lz4,
-            Compression::Zstd,
-        ];
-        for codec in codecs {
+        for codec in Compression::ALL {
             let original =
                 batch(codec, &[("a", Some("1"), 5), ("b", Some("2"), -7), ("c", Some("3"), 90)]);
             let left = rebuilt(&original, |it| it.key() == Some(b"b"));

@@ -27,6 +27,8 @@ pub enum CompressionError {
 }
 
 impl Compression {
+    pub const ALL: [Self; 5] = [Self::None, Self::Gzip, Self::Snappy, Self::Lz4, Self::Zstd];
+
     /// The codec of the lowest three attribute bits.
     pub fn from_bits(bits: i16) -> Result<Self, BatchError> {
         match bits {
