@@ -27,6 +27,21 @@ pub enum GroupError {
     /// Another client has taken over this `group.instance.id` (KIP-345): the client stops.
     #[error("another member has this group.instance.id")]
     FencedInstanceId,
+    /// A static member has not left yet (KIP-848): the client tries again.
+    #[error("another member still has this group.instance.id")]
+    UnreleasedInstanceId,
+    /// The client gives up what it owns and joins again as a new member (KIP-848).
+    #[error("the member epoch is not the member's")]
+    FencedMemberEpoch,
+    /// The client learns its new epoch with a heartbeat, and commits again (KIP-848).
+    #[error("the member epoch is not the member's newest")]
+    StaleMemberEpoch,
+    #[error("no such assignor is built in or loaded")]
+    UnsupportedAssignor,
+    #[error("not a regular expression: {0}")]
+    InvalidRegularExpression(String),
+    #[error("{0}")]
+    InvalidRequest(String),
     #[error("the generation is not the group's")]
     IllegalGeneration,
     #[error("no protocol in common with the group")]

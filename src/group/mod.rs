@@ -5,6 +5,7 @@
 
 pub mod classic;
 mod commit;
+pub mod consumer;
 mod description;
 mod effects;
 mod error;
@@ -19,7 +20,9 @@ pub use error::GroupError;
 pub use offsets::{CommitOffsets, CommittedOffset, OffsetToCommit};
 pub use placement::partition_for;
 pub use record::{
-    GroupMetadata, GroupRecord, MemberMetadata, OffsetCommit, RawRecord, RecordError,
+    ClassicMemberMetadata, ConsumerGroupMetadata, ConsumerMemberMetadata, CurrentAssignment,
+    GroupMetadata, GroupRecord, MemberMetadata, MemberState, OffsetCommit, RawRecord, RecordError,
+    ResolvedRegex,
 };
 pub use shard::Shard;
 

@@ -46,6 +46,12 @@ impl Machine for Shard {
             GroupRecord::GroupMetadata { group_id, value: None } => {
                 self.stored.remove(&group_id);
             }
+            GroupRecord::ConsumerGroup { .. }
+            | GroupRecord::ConsumerMember { .. }
+            | GroupRecord::ConsumerTarget { .. }
+            | GroupRecord::ConsumerTargetMember { .. }
+            | GroupRecord::ConsumerCurrent { .. }
+            | GroupRecord::ConsumerRegex { .. } => {} // k1
         }
     }
 }

@@ -1,0 +1,87 @@
+//! What members of a consumer group ask, and what they are told (`ConsumerGroupHeartbeat`, `ConsumerGroupDescribe`).
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use super::TopicPartitions;
+use crate::base::{GroupId, MemberId, PluginName, TopicName};
+
+/// `None` for what has not changed since the member's last heartbeat.
+#[derive(Clone, Debug)]
+pub struct ConsumerHeartbeatRequest {
+    pub group_id: GroupId,
+    /// Made by the client from version 1 on; by the coordinator (filled in by the handler) when it is empty.
+    pub member_id: MemberId,
+    /// 0 to join, -1 to leave, -2 for a static member that leaves for a while.
+    pub member_epoch: i32,
+    pub group_instance_id: Option<Arc<str>>,
+    pub rack_id: Option<Arc<str>>,
+    /// Milliseconds a member has to give partitions up.
+    pub rebalance_timeout_ms: Option<i32>,
+    pub subscribed_topic_names: Option<BTreeSet<TopicName>>,
+    /// RE2 syntax, matched by the coordinator (version 1); an empty text ends the subscription.
+    pub subscribed_topic_regex: Option<Arc<str>>,
+    /// `group.remote.assignor`: built in, or a plugin.
+    pub server_assignor: Option<PluginName>,
+    /// What the member owns now.
+    pub topic_partitions: Option<TopicPartitions>,
+    pub client_id: Arc<str>,
+    pub client_host: Arc<str>,
+    pub api_version: i16,
+}
+
+/// The coordinator's answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConsumerHeartbeat {
+    pub member_id: MemberId,
+    pub member_epoch: i32,
+    pub heartbeat_interval_ms: i32,
+    /// All that the member may own from now on; `None` if nothing changed since it was told last.
+    pub assignment: Option<TopicPartitions>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConsumerGroupState {
+    /// No members; perhaps offsets.
+    Empty,
+    /// The target assignment is older than the group's epoch.
+    Assigning,
+    /// Members are on their way to their targets.
+    Reconciling,
+    Stable,
+}
+
+impl ConsumerGroupState {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Empty => "Empty",
+            Self::Assigning => "Assigning",
+            Self::Reconciling => "Reconciling",
+            Self::Stable => "Stable",
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DescribedConsumerGroup {
+    pub state: ConsumerGroupState,
+    pub group_epoch: i32,
+    pub assignment_epoch: i32,
+    pub assignor_name: Arc<str>,
+    pub members: Vec<DescribedConsumerMember>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DescribedConsumerMember {
+    pub member_id: MemberId,
+    pub group_instance_id: Option<Arc<str>>,
+    pub rack_id: Option<Arc<str>>,
+    pub member_epoch: i32,
+    pub client_id: Arc<str>,
+    pub client_host: Arc<str>,
+    pub subscribed_topic_names: BTreeSet<TopicName>,
+    pub subscribed_topic_regex: Option<Arc<str>>,
+    pub assignment: TopicPartitions,
+    pub target_assignment: TopicPartitions,
+    /// -1 unknown, 0 classic, 1 consumer (version 1).
+    pub member_type: i8,
+}
