@@ -5,6 +5,7 @@
 
 pub mod assignor;
 mod partitions;
+pub mod regex;
 mod requests;
 mod shard;
 
