@@ -3,11 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    CommitOffsets, Effects, GroupError, OffsetCommit, Shard,
+    CommitOffsets, Effects, FetchOffsets, GroupError, OffsetCommit, Shard,
     classic::{ClassicGroup, State, Step},
     offsets::{Retention, tombstone},
 };
 use crate::base::{GroupId, TimestampMs, TopicId, TopicName, TopicPartition};
+
+/// Partitions with what is committed of them.
+pub type Fetched = Vec<(TopicPartition, Option<OffsetCommit>)>;
 
 /// What the members of a group read.
 enum Subscription {
@@ -115,13 +118,14 @@ impl Shard {
         }
     }
 
-    /// The committed offset of each partition asked for; of all that have one if `None`.
-    pub fn fetch(
-        &self,
-        group_id: &GroupId,
-        partitions: Option<Vec<TopicPartition>>,
-    ) -> Vec<(TopicPartition, Option<OffsetCommit>)> {
-        match partitions {
+    /// The committed offset of each partition asked for; of all that have one if none is named.
+    ///
+    /// # Errors
+    ///
+    /// Those of a member of a consumer group whose id or epoch is not the group's.
+    pub fn fetch(&self, request: FetchOffsets) -> Result<Fetched, GroupError> {
+        let FetchOffsets { group_id, partitions, .. } = &request;
+        let fetched = match partitions.clone() {
             Some(partitions) => partitions
                 .into_iter()
                 .map(|it| {
@@ -132,7 +136,8 @@ impl Shard {
             None => {
                 self.offsets.of(group_id).map(|(tp, it)| (tp.clone(), Some(it.clone()))).collect()
             }
-        }
+        };
+        Ok(fetched)
     }
 
     pub fn committed(&self, group_id: &GroupId, tp: &TopicPartition) -> Option<&OffsetCommit> {

@@ -8,7 +8,7 @@ use std::{
 use super::{GroupCoordinator, assign::effective_assignor, event::GroupEvent};
 use crate::{
     base::{GroupId, PluginName, TopicId, TopicName},
-    metadata::{ConfigResource, MetadataImage},
+    metadata::{ConfigResource, MetadataImage, TopicImage},
     plugin::{HookKind, PluginHost},
 };
 
@@ -51,6 +51,11 @@ impl GroupCoordinator {
             let deleted = Arc::new(deleted);
             self.tell_all(|| GroupEvent::TopicsDeleted(deleted.clone())).await;
         }
+        let changed = changed_topics(before, after);
+        if !changed.is_empty() {
+            let changed = Arc::new(changed);
+            self.tell_all(|| GroupEvent::TopicsChanged(changed.clone())).await;
+        }
         for group_id in changed_group_configs(before, after) {
             let assignor = |image| effective_assignor(&self.desk.config, image, &group_id);
             if assignor(before) == assignor(after) {
@@ -84,6 +89,30 @@ fn assignors(plugins: &PluginHost) -> Versions {
     let status = plugins.status().into_iter();
     let assignors = status.filter(|it| it.hook == Some(HookKind::Assignor));
     assignors.map(|it| (it.name.as_str().into(), it.sha256)).collect()
+}
+
+/// Topics whose partitions, or the racks of these, are others than before. A new leader or a config is nothing to a group.
+fn changed_topics(before: &MetadataImage, after: &MetadataImage) -> BTreeSet<TopicName> {
+    let racks_changed = !same_racks(before, after);
+    let is_changed = |topic: &&Arc<TopicImage>| match before.topic(topic.name.as_str()) {
+        None => true,
+        Some(it) => it.id != topic.id || racks_changed || !same_replicas(it, topic),
+    };
+    let removed = before.topics.values().filter(|it| after.topic_by_id(it.id).is_none());
+    let changed = after.topics.values().filter(is_changed).chain(removed);
+    changed.map(|it| it.name.clone()).collect()
+}
+
+fn same_replicas(one: &Arc<TopicImage>, other: &Arc<TopicImage>) -> bool {
+    let [ours, theirs] = [one, other].map(|it| it.partitions.iter().map(|it| &it.replicas));
+    Arc::ptr_eq(one, other) || ours.eq(theirs)
+}
+
+fn same_racks(before: &MetadataImage, after: &MetadataImage) -> bool {
+    let racks = |image: &MetadataImage| {
+        image.brokers.iter().map(|(&id, it)| (id, it.rack.clone())).collect::<Vec<_>>()
+    };
+    racks(before) == racks(after)
 }
 
 fn deleted_topics(before: &MetadataImage, after: &MetadataImage) -> BTreeMap<TopicName, TopicId> {

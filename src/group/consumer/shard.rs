@@ -1,8 +1,10 @@
 //! What a shard does for its consumer groups.
 
+use std::collections::BTreeSet;
+
 use super::{Assignors, ConsumerAnswer, ConsumerHeartbeat, ConsumerHeartbeatRequest, DescribedConsumerGroup};
 use crate::{
-    base::{GroupId, TimestampMs},
+    base::{GroupId, PluginName, TimestampMs, TopicName},
     group::{Effects, GroupError, Shard},
     metadata::MetadataImage,
 };
@@ -23,7 +25,7 @@ impl Shard {
 
     /// # Errors
     ///
-    /// [`GroupError::GroupIdNotFound`], also for a group of another type.
+    /// [`GroupError::GroupIdNotFound`], or [`GroupError::OtherGroupType`] for a classic group.
     pub fn describe_consumer(
         &self,
         group_id: &GroupId,
@@ -55,14 +57,20 @@ impl Shard {
         Effects::default()
     }
 
-    /// Groups of this protocol that have members: those that an assignor may be asked for.
-    pub fn consumer_protocol_groups(&self) -> Vec<GroupId> {
+    /// Groups of this protocol that have members, each with the assignor of its newest target.
+    pub fn consumer_protocol_groups(&self) -> Vec<(GroupId, PluginName)> {
         Vec::new()
     }
 
-    /// Topics came, went or grew: groups that read them, or match them, get a new epoch at their next heartbeat.
-    pub fn metadata_changed(&mut self, image: &MetadataImage, now: TimestampMs) -> Effects {
-        let _ = (image, now);
+    /// These topics came, went or grew, or racks of their replicas changed: groups that read them, or whose regular
+    /// expression may match them, get a new epoch at their next heartbeat.
+    pub fn metadata_changed(
+        &mut self,
+        topics: &BTreeSet<TopicName>,
+        image: &MetadataImage,
+        now: TimestampMs,
+    ) -> Effects {
+        let _ = (topics, image, now);
         Effects::default()
     }
 }
