@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::{
     GroupError, GroupRecord,
     classic::{Joined, Subscribed, Synced, Target},
+    consumer::ConsumerAsk,
 };
 use crate::base::{GroupId, MemberId, PluginName, TimestampMs};
 
@@ -71,6 +72,7 @@ pub struct Effects {
     pub answers: Vec<(Ticket, Answer)>,
     pub timers: Vec<(TimestampMs, TimerKey)>,
     pub asks: Vec<Ask>,
+    pub consumer_asks: Vec<ConsumerAsk>,
 }
 
 impl Effects {

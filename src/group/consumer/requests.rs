@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use super::TopicPartitions;
+use super::{Assignors, TopicPartitions};
 use crate::base::{GroupId, MemberId, PluginName, TopicName};
 
 /// `None` for what has not changed since the member's last heartbeat.
@@ -27,6 +27,8 @@ pub struct ConsumerHeartbeatRequest {
     pub client_id: Arc<str>,
     pub client_host: Arc<str>,
     pub api_version: i16,
+    /// Filled in by the driver.
+    pub assignors: Assignors,
 }
 
 /// The coordinator's answer.

@@ -1,6 +1,6 @@
 //! What a shard does for its consumer groups.
 
-use super::{ConsumerHeartbeat, ConsumerHeartbeatRequest, DescribedConsumerGroup};
+use super::{Assignors, ConsumerAnswer, ConsumerHeartbeat, ConsumerHeartbeatRequest, DescribedConsumerGroup};
 use crate::{
     base::{GroupId, TimestampMs},
     group::{Effects, GroupError, Shard},
@@ -30,6 +30,34 @@ impl Shard {
     ) -> Result<DescribedConsumerGroup, GroupError> {
         let _ = group_id;
         Err(GroupError::GroupIdNotFound)
+    }
+
+    /// A plugin has answered, or failed to.
+    pub fn consumer_assigned(
+        &mut self,
+        answer: ConsumerAnswer,
+        image: &MetadataImage,
+        now: TimestampMs,
+    ) -> Effects {
+        let _ = (answer, image, now);
+        Effects::default()
+    }
+
+    /// The effective `klamm.assignor` of a group has changed, or the version of a plugin: it is asked anew if the group uses it.
+    pub fn consumer_assignor_changed(
+        &mut self,
+        group_id: &GroupId,
+        assignors: &Assignors,
+        image: &MetadataImage,
+        now: TimestampMs,
+    ) -> Effects {
+        let _ = (group_id, assignors, image, now);
+        Effects::default()
+    }
+
+    /// Groups of this protocol that have members: those that an assignor may be asked for.
+    pub fn consumer_protocol_groups(&self) -> Vec<GroupId> {
+        Vec::new()
     }
 
     /// Topics came, went or grew: groups that read them, or match them, get a new epoch at their next heartbeat.
