@@ -198,7 +198,7 @@ impl Driver for GroupDriver {
     fn loaded(&mut self, now: TimestampMs) -> Work {
         let mut work = Work::default();
         self.next_expiry = Some(later(now, self.expiry_interval_ms));
-        let effects = self.shard.loaded(now);
+        let effects = self.shard.loaded(&self.desk.quorum.image(), now);
         self.absorb(effects, &mut work);
         work
     }
