@@ -21,6 +21,7 @@ use crate::{
     base::{GroupId, MemberId, TimestampMs},
     config::{Config, GroupConfig},
     machine::Machine,
+    metadata::MetadataImage,
 };
 
 pub(super) const SESSION_MS: i64 = 10_000;
@@ -35,6 +36,7 @@ pub(super) struct Harness {
     pub(super) settings: GroupConfig,
     pub(super) shard: Shard,
     pub(super) log: Vec<GroupRecord>,
+    pub(super) image: MetadataImage,
     pub(super) now: TimestampMs,
     pub(super) asks: Vec<Ask>,
     /// The effective `klamm.assignor`.
@@ -50,6 +52,7 @@ impl Harness {
             shard: Shard::new(settings.clone()),
             settings,
             log: Vec::new(),
+            image: MetadataImage::default(),
             now: TimestampMs(1_000_000),
             asks: Vec::new(),
             assignor: None,
@@ -155,7 +158,7 @@ impl Harness {
             self.shard.replay(record.clone());
         }
         self.timers.clear();
-        let effects = self.shard.loaded(self.now);
+        let effects = self.shard.loaded(&self.image, self.now);
         self.absorb(effects);
     }
 

@@ -17,6 +17,7 @@ use crate::{
     base::{GroupId, PluginName, TimestampMs},
     config::GroupConfig,
     machine::Machine,
+    metadata::MetadataImage,
 };
 
 /// Protocols that a member may offer; they are compared with all other members'. Clients offer one or two.
@@ -67,7 +68,8 @@ impl Shard {
     }
 
     /// The log has been replayed: groups come to life, and their sessions begin anew.
-    pub fn loaded(&mut self, now: TimestampMs) -> Effects {
+    pub fn loaded(&mut self, image: &MetadataImage, now: TimestampMs) -> Effects {
+        let _ = image;
         let mut effects = Effects::default();
         for (id, stored) in &self.stored {
             let mut step = Step { settings: &self.settings, now, effects: &mut effects };

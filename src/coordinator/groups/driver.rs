@@ -175,18 +175,14 @@ impl GroupDriver {
             }
             GroupEvent::AssignorChanged(id) => {
                 self.assignor_changed(&id, now, work);
-                self.consumer_assignor_changed(&id, now, work);
+                self.shard.consumer_assignor_changed(&id);
             }
             GroupEvent::PluginsReloaded(plugins) => self.plugins_reloaded(&plugins, now, work),
             GroupEvent::TopicsDeleted(topics) => {
                 let effects = self.shard.topics_deleted(&topics);
                 self.absorb(effects, work);
             }
-            GroupEvent::TopicsChanged(topics) => {
-                let image = self.desk.quorum.image();
-                let effects = self.shard.metadata_changed(&topics, &image, now);
-                self.absorb(effects, work);
-            }
+            GroupEvent::TopicsChanged => self.shard.metadata_changed(),
             _ => unreachable!("requests are handled before"),
         }
     }
@@ -206,21 +202,16 @@ impl GroupDriver {
                 self.assignor_changed(&id, now, work);
             }
         }
-        for (id, assignor) in self.shard.consumer_protocol_groups() {
-            if plugins.contains(&assignor) || is_configured(&self.desk, &id) {
-                self.consumer_assignor_changed(&id, now, work);
+        for id in self.shard.consumer_protocol_groups() {
+            let chosen = self.shard.remote_assignor(&id);
+            if chosen.is_some_and(|it| plugins.contains(&it)) || is_configured(&self.desk, &id) {
+                self.shard.consumer_assignor_changed(&id);
             }
         }
     }
 
     fn assignor_changed(&mut self, id: &GroupId, now: TimestampMs, work: &mut Work) {
         let effects = self.shard.assignor_changed(id, self.desk.assignor_of(id), now);
-        self.absorb(effects, work);
-    }
-
-    fn consumer_assignor_changed(&mut self, id: &GroupId, now: TimestampMs, work: &mut Work) {
-        let (assignors, image) = (self.desk.assignors_of(id), self.desk.quorum.image());
-        let effects = self.shard.consumer_assignor_changed(id, &assignors, &image, now);
         self.absorb(effects, work);
     }
 
@@ -249,7 +240,7 @@ impl Driver for GroupDriver {
     fn loaded(&mut self, now: TimestampMs) -> Work {
         let mut work = Work::default();
         self.next_expiry = Some(later(now, self.expiry_interval_ms));
-        let effects = self.shard.loaded(now);
+        let effects = self.shard.loaded(&self.desk.quorum.image(), now);
         self.absorb(effects, &mut work);
         work
     }

@@ -51,8 +51,8 @@ pub(super) enum GroupEvent {
     /// These plugins have a new version, or none any more.
     PluginsReloaded(Arc<BTreeSet<PluginName>>),
     TopicsDeleted(Arc<BTreeMap<TopicName, TopicId>>),
-    /// These topics came, went or grew, or the racks of their replicas changed.
-    TopicsChanged(Arc<BTreeSet<TopicName>>),
+    /// Topics came, went or grew, or the racks of their replicas changed.
+    TopicsChanged,
 }
 
 impl GroupEvent {
@@ -75,7 +75,7 @@ impl GroupEvent {
             | Self::AssignorChanged(_)
             | Self::PluginsReloaded(_)
             | Self::TopicsDeleted(_)
-            | Self::TopicsChanged(_) => {}
+            | Self::TopicsChanged => {}
         }
     }
 }

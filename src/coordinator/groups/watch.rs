@@ -51,10 +51,8 @@ impl GroupCoordinator {
             let deleted = Arc::new(deleted);
             self.tell_all(|| GroupEvent::TopicsDeleted(deleted.clone())).await;
         }
-        let changed = changed_topics(before, after);
-        if !changed.is_empty() {
-            let changed = Arc::new(changed);
-            self.tell_all(|| GroupEvent::TopicsChanged(changed.clone())).await;
+        if topics_changed(before, after) {
+            self.tell_all(|| GroupEvent::TopicsChanged).await;
         }
         for group_id in changed_group_configs(before, after) {
             let assignor = |image| effective_assignor(&self.desk.config, image, &group_id);
@@ -91,16 +89,14 @@ fn assignors(plugins: &PluginHost) -> Versions {
     assignors.map(|it| (it.name.as_str().into(), it.sha256)).collect()
 }
 
-/// Topics whose partitions, or the racks of these, are others than before. A new leader or a config is nothing to a group.
-fn changed_topics(before: &MetadataImage, after: &MetadataImage) -> BTreeSet<TopicName> {
-    let racks_changed = !same_racks(before, after);
-    let is_changed = |topic: &&Arc<TopicImage>| match before.topic(topic.name.as_str()) {
-        None => true,
-        Some(it) => it.id != topic.id || racks_changed || !same_replicas(it, topic),
+/// Whether a topic has other partitions, or these other racks. A new leader or a config is nothing to a group.
+fn topics_changed(before: &MetadataImage, after: &MetadataImage) -> bool {
+    let is_as_before = |topic: &Arc<TopicImage>| {
+        let known = before.topic(topic.name.as_str());
+        known.is_some_and(|it| it.id == topic.id && same_replicas(it, topic))
     };
-    let removed = before.topics.values().filter(|it| after.topic_by_id(it.id).is_none());
-    let changed = after.topics.values().filter(is_changed).chain(removed);
-    changed.map(|it| it.name.clone()).collect()
+    let same_topics = before.topics.len() == after.topics.len();
+    !(same_topics && same_racks(before, after) && after.topics.values().all(is_as_before))
 }
 
 fn same_replicas(one: &Arc<TopicImage>, other: &Arc<TopicImage>) -> bool {

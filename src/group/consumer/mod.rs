@@ -13,5 +13,5 @@ pub use ask::{Assignors, ConsumerAnswer, ConsumerAsk};
 pub use partitions::TopicPartitions;
 pub use requests::{
     ConsumerGroupState, ConsumerHeartbeat, ConsumerHeartbeatRequest, DescribedConsumerGroup,
-    DescribedConsumerMember,
+    DescribedConsumerMember, TopicFilter,
 };

@@ -1,10 +1,8 @@
 //! What a shard does for its consumer groups.
 
-use std::collections::BTreeSet;
-
-use super::{Assignors, ConsumerAnswer, ConsumerHeartbeat, ConsumerHeartbeatRequest, DescribedConsumerGroup};
+use super::{ConsumerAnswer, ConsumerHeartbeat, ConsumerHeartbeatRequest, DescribedConsumerGroup};
 use crate::{
-    base::{GroupId, PluginName, TimestampMs, TopicName},
+    base::{GroupId, PluginName, TimestampMs},
     group::{Effects, GroupError, Shard},
     metadata::MetadataImage,
 };
@@ -45,32 +43,22 @@ impl Shard {
         Effects::default()
     }
 
-    /// The effective `klamm.assignor` of a group has changed, or the version of a plugin: it is asked anew if the group uses it.
-    pub fn consumer_assignor_changed(
-        &mut self,
-        group_id: &GroupId,
-        assignors: &Assignors,
-        image: &MetadataImage,
-        now: TimestampMs,
-    ) -> Effects {
-        let _ = (group_id, assignors, image, now);
-        Effects::default()
+    /// The effective `klamm.assignor` of a group has changed, or the version of its plugin: the next heartbeat asks anew.
+    pub fn consumer_assignor_changed(&mut self, group_id: &GroupId) {
+        let _ = group_id;
     }
 
-    /// Groups of this protocol that have members, each with the assignor of its newest target.
-    pub fn consumer_protocol_groups(&self) -> Vec<(GroupId, PluginName)> {
+    /// Groups of this protocol that have members: those that an assignor may be asked for.
+    pub fn consumer_protocol_groups(&self) -> Vec<GroupId> {
         Vec::new()
     }
 
-    /// These topics came, went or grew, or racks of their replicas changed: groups that read them, or whose regular
-    /// expression may match them, get a new epoch at their next heartbeat.
-    pub fn metadata_changed(
-        &mut self,
-        topics: &BTreeSet<TopicName>,
-        image: &MetadataImage,
-        now: TimestampMs,
-    ) -> Effects {
-        let _ = (topics, image, now);
-        Effects::default()
+    /// Topics came, went or grew, or brokers moved to other racks: groups look at their topics again at their next heartbeat.
+    pub fn metadata_changed(&mut self) {}
+
+    /// What the members of a group choose (`group.remote.assignor`); `None` for the default, and for a group of another type.
+    pub fn remote_assignor(&self, group_id: &GroupId) -> Option<PluginName> {
+        let _ = group_id;
+        None
     }
 }
