@@ -33,3 +33,6 @@ pub use requests::{
 };
 pub(super) use soft::Soft;
 pub(super) use step::Step;
+
+#[cfg(test)]
+mod tests;
