@@ -104,6 +104,21 @@ fn a_regular_expression_finds_only_what_the_member_may_describe() {
 }
 
 #[test]
+fn what_an_expression_matches_is_looked_up_now_and_then_since_rights_change_unseen() {
+    let mut it = harness(1);
+    it.topic(U, "u", Some(1));
+    let only_u = TopicFilter(Arc::new(|it| it.as_str() == "u"));
+    it.consume(&ConsumerHeartbeatRequest { may_describe: only_u, ..matching("a", ".*") }).unwrap();
+    it.advance(30_000);
+    assert_eq!(it.consume(&beat("a", 1)).unwrap().assignment, None);
+    it.settings.consumer.regex_refresh_interval_ms = 30_000;
+    it.reload();
+    it.consume(&beat("a", 1)).unwrap();
+    let told = it.consume(&beat("a", 2)).unwrap();
+    assert_eq!(told.member_epoch, 2);
+}
+
+#[test]
 fn a_malformed_regular_expression_is_refused_and_joins_nobody() {
     let mut it = harness(1);
     let refused = it.consume(&matching("a", "(")).unwrap_err();
