@@ -244,7 +244,14 @@ fn a_list_tells_groups_with_members_and_those_with_offsets_only() {
     listed.sort_by(|a, b| a.group_id.cmp(&b.group_id));
     let told: Vec<_> =
         listed.iter().map(|it| (it.group_id.as_str(), &*it.protocol_type, it.state)).collect();
-    assert_eq!(told, [("g", "consumer", State::Stable), ("simple", "", State::Empty)].map(|it| (it.0, it.1, GroupState::Classic(it.2))));
+    assert_eq!(
+        told,
+        [("g", "consumer", State::Stable), ("simple", "", State::Empty)].map(|it| (
+            it.0,
+            it.1,
+            GroupState::Classic(it.2)
+        ))
+    );
 }
 
 #[test]
