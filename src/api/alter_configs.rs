@@ -40,7 +40,9 @@ async fn answer(
     request: &AlterConfigsRequest,
 ) -> AlterConfigsResponse {
     let asked = request.resources.iter().map(|it| configs(change.config.node.id, it)).collect();
-    let results = alter(change, asked, |image, good| replace_configs(image, plugins, good)).await;
+    let results =
+        alter(change, asked, |image, good| replace_configs(image, change.config, plugins, good))
+            .await;
     let responses = request.resources.iter().zip(results).map(|(resource, result)| {
         let (error_code, message) = code_and_message(&result);
         AlterConfigsResourceResponse::default()

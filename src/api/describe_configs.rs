@@ -258,24 +258,28 @@ fn describe_group(
     if group.as_str().is_empty() {
         return Err(Refusal::invalid_request("Group name must not be empty"));
     }
-    let name = config::group::ASSIGNOR;
-    let own = image.group_configs(group).and_then(|it| it.get(name));
-    let pattern = config.group_patterns.find(group.as_str()).and_then(|it| it.get(name));
-    let layers = [
-        (own.map(String::as_str), ConfigSource::Group),
-        (pattern.map(String::as_str), ConfigSource::StaticBroker),
-        (Some(""), ConfigSource::Default),
-    ];
-    let values = layers.into_iter().filter_map(|(value, source)| {
-        Some(ConfigValue { name: name.into(), value: value?.into(), source })
-    });
-    Ok(vec![Described {
-        values: values.collect(),
-        name: name.into(),
-        kind: ConfigType::String,
-        doc: config::group::ASSIGNOR_DOC.into(),
-        read_only: false,
-    }])
+    let own = image.group_configs(group).map(AsRef::as_ref);
+    let pattern = config.group_patterns.find(group.as_str());
+    let describe = |it: &config::group::Definition| {
+        let value =
+            |layer: Option<&TopicConfigs>| layer.and_then(|layer| layer.get(it.name)).cloned();
+        let layers = [
+            (value(own), ConfigSource::Group),
+            (value(pattern), ConfigSource::StaticBroker),
+            (Some((it.default)(&config.group)), ConfigSource::Default),
+        ];
+        let values = layers.into_iter().filter_map(|(value, source)| {
+            Some(ConfigValue { name: it.name.into(), value: value?, source })
+        });
+        Described {
+            values: values.collect(),
+            name: it.name.into(),
+            kind: it.kind,
+            doc: it.doc.into(),
+            read_only: false,
+        }
+    };
+    Ok(config::group::DEFINITIONS.iter().map(describe).collect())
 }
 
 fn entry(

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::{
     Config, Listener,
     address::{clash, host_and_port, is_wildcard},
+    consumer_group, group,
     places::{is_within, no_folder, plain},
 };
 
@@ -12,6 +13,8 @@ use super::{
 pub(super) fn contradictions(config: &Config) -> Vec<(&'static str, String)> {
     let mut found = Vec::new();
     found.extend(session_timeouts(config).map(|it| ("group.min.session.timeout.ms", it)));
+    found.extend(consumer_group::contradictions(&config.group));
+    found.extend(group_patterns(config).map(|it| ("klamm.groups", it)));
     found.extend(roles(config).map(|it| ("process.roles", it)));
     found.extend(voters(config).map(|it| ("controller.quorum.voters", it)));
     found.extend(listeners(config).map(|it| ("listeners", it)));
@@ -33,6 +36,14 @@ pub(super) fn contradictions(config: &Config) -> Vec<(&'static str, String)> {
 fn session_timeouts(config: &Config) -> Option<String> {
     let (min, max) = (config.group.min_session_timeout_ms, config.group.max_session_timeout_ms);
     (min > max).then(|| format!("{min} is above group.max.session.timeout.ms ({max})"))
+}
+
+/// What a group would be given by a pattern must be what it could be given by itself.
+fn group_patterns(config: &Config) -> Option<String> {
+    config.group_patterns.0.iter().find_map(|it| {
+        let wrong = group::validate_together(&it.settings, &config.group.consumer).err()?;
+        Some(format!("\"{}\": {wrong}", it.pattern))
+    })
 }
 
 fn roles(config: &Config) -> Option<String> {

@@ -10,6 +10,7 @@ use std::{
 use super::{
     Config, Pattern, Patterns, Problems, SinkConfig, SinkKind,
     flatten::{Entry, flatten_file, flatten_set},
+    group,
     of_kafka::{INSTEAD, MEANINGLESS, NOT_SERVED},
     problem::nearest,
     settings::SETTINGS,
@@ -155,10 +156,13 @@ impl Loader {
     }
 
     fn group_pattern(&mut self, pattern: &str, entry: &Entry) {
-        if entry.key == "klamm.assignor" {
-            insert(&mut self.config.group_patterns, pattern, entry);
-        } else {
-            self.unknown(entry, ["klamm.assignor"]);
+        self.places.insert("klamm.groups".into(), entry.place.clone());
+        match group::validate(&entry.key, &entry.value) {
+            Ok(()) => insert(&mut self.config.group_patterns, pattern, entry),
+            Err(group::Invalid::Name(_)) => {
+                self.unknown(entry, group::DEFINITIONS.iter().map(|it| it.name));
+            }
+            Err(group::Invalid::Value(reason)) => self.problem(entry, reason),
         }
     }
 

@@ -5,6 +5,7 @@ mod address;
 mod alert;
 mod check;
 pub mod client_metrics;
+mod consumer_group;
 mod dynamic;
 mod flatten;
 pub mod group;
@@ -22,6 +23,7 @@ mod value;
 use std::{collections::BTreeMap, net::IpAddr, path::PathBuf, time::Duration};
 
 pub use alert::{AlertConfig, AlertPolicy, FOR_COUNT_MAX, SinkConfig, SinkKind};
+pub use consumer_group::{ConsumerGroupConfig, MigrationPolicy, RebalanceProtocol};
 pub use dynamic::{
     Alterations, UpdateMode, is_list, update_mode, validate_alterations, value_in_file,
 };
@@ -156,6 +158,9 @@ pub struct CleanerConfig {
 
 #[derive(Clone, Debug)]
 pub struct GroupConfig {
+    /// `group.coordinator.rebalance.protocols`
+    pub rebalance_protocols: Vec<RebalanceProtocol>,
+    pub consumer: ConsumerGroupConfig,
     pub min_session_timeout_ms: i32,
     pub max_session_timeout_ms: i32,
     pub initial_rebalance_delay_ms: u64,
@@ -262,6 +267,8 @@ impl Default for Config {
             net: NetConfig::default(),
             log: LogConfig::default(),
             group: GroupConfig {
+                rebalance_protocols: vec![RebalanceProtocol::Classic, RebalanceProtocol::Consumer],
+                consumer: ConsumerGroupConfig::default(),
                 min_session_timeout_ms: 6_000,
                 max_session_timeout_ms: 1_800_000,
                 initial_rebalance_delay_ms: 3_000,
@@ -355,6 +362,11 @@ impl Config {
 impl GroupConfig {
     pub fn initial_rebalance_delay(&self) -> Duration {
         Duration::from_millis(self.initial_rebalance_delay_ms)
+    }
+
+    /// Whether groups may speak a protocol.
+    pub fn serves(&self, protocol: RebalanceProtocol) -> bool {
+        self.rebalance_protocols.contains(&protocol)
     }
 }
 

@@ -279,6 +279,61 @@ pub const SETTINGS: &[Setting] = &[
         "Members that a group may have. Kafka has no limit unless told to; Klamm always has one."
     ),
     setting!(
+        "group.coordinator.rebalance.protocols",
+        group.rebalance_protocols,
+        "Protocols that groups may speak: `classic`, which stays, and `consumer` (KIP-848)."
+    ),
+    setting!(
+        "group.consumer.session.timeout.ms",
+        group.consumer.session_timeout_ms in 1..,
+        "A member of a group of the consumer protocol that is not heard of for so long is out. A group can have its own."
+    ),
+    setting!(
+        "group.consumer.min.session.timeout.ms",
+        group.consumer.min_session_timeout_ms in 1..,
+        "Shortest session timeout that a group of the consumer protocol may be given."
+    ),
+    setting!(
+        "group.consumer.max.session.timeout.ms",
+        group.consumer.max_session_timeout_ms in 1..,
+        "Longest session timeout that a group of the consumer protocol may be given."
+    ),
+    setting!(
+        "group.consumer.heartbeat.interval.ms",
+        group.consumer.heartbeat_interval_ms in 1..,
+        "How often members of groups of the consumer protocol are told to send heartbeats. A group can have its own."
+    ),
+    setting!(
+        "group.consumer.min.heartbeat.interval.ms",
+        group.consumer.min_heartbeat_interval_ms in 1..,
+        "Shortest heartbeat interval that a group of the consumer protocol may be given."
+    ),
+    setting!(
+        "group.consumer.max.heartbeat.interval.ms",
+        group.consumer.max_heartbeat_interval_ms in 1..,
+        "Longest heartbeat interval that a group of the consumer protocol may be given."
+    ),
+    setting!(
+        "group.consumer.max.size",
+        group.consumer.max_size in 1..,
+        "Members that a group of the consumer protocol may have. Kafka has no limit unless told to; Klamm always has one."
+    ),
+    setting!(
+        "group.consumer.assignors",
+        group.consumer.assignors,
+        "Assignors of the consumer protocol: `uniform` and `range`, which are built in, or plugins. The first is for groups whose members name none."
+    ),
+    setting!(
+        "group.consumer.migration.policy",
+        group.consumer.migration_policy,
+        "Which groups with members change their protocol for a member that speaks the other one: `upgrade` those of the classic, `downgrade` those of the consumer protocol, `bidirectional`, `disabled`."
+    ),
+    setting!(
+        "group.consumer.regex.refresh.interval.ms",
+        group.consumer.regex_refresh_interval_ms in 10_000..,
+        "How often the regular expressions of a group's members are matched again, besides when topics change."
+    ),
+    setting!(
         "offsets.topic.num.partitions",
         group.offsets_topic_num_partitions in 1..=PARTITIONS_MAX,
         "Partitions of __consumer_offsets when it is made."

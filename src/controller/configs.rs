@@ -7,7 +7,7 @@ use crate::{
     config::{
         self, Config, TopicConfigs,
         client_metrics::{Invalid, Subscription},
-        topic,
+        group, topic,
     },
     machine::Decision,
     metadata::{ConfigResource, MetadataImage, MetadataRecord},
@@ -38,7 +38,7 @@ pub fn alter_configs(
     plugins: &LoadedPlugins,
     resources: &[(ConfigResource, Vec<ConfigChange>)],
 ) -> Decision<MetadataRecord, Results> {
-    alter_each(image, plugins, resources, |resource, before, changes| {
+    alter_each(image, config, plugins, resources, |resource, before, changes| {
         let mut after = before.clone();
         changes.iter().try_for_each(|it| apply(&mut after, resource, config, it))?;
         Ok(after)
@@ -48,14 +48,16 @@ pub fn alter_configs(
 /// Replaces all configs of each resource: what is not named is removed.
 pub fn replace_configs(
     image: &MetadataImage,
+    config: &Config,
     plugins: &LoadedPlugins,
     resources: &[(ConfigResource, TopicConfigs)],
 ) -> Decision<MetadataRecord, Results> {
-    alter_each(image, plugins, resources, |_, _, configs| Ok(configs.clone()))
+    alter_each(image, config, plugins, resources, |_, _, configs| Ok(configs.clone()))
 }
 
 fn alter_each<C>(
     image: &MetadataImage,
+    config: &Config,
     plugins: &LoadedPlugins,
     resources: &[(ConfigResource, C)],
     after: impl Fn(&ConfigResource, &TopicConfigs, &C) -> Result<TopicConfigs, ControllerError>,
@@ -77,7 +79,7 @@ fn alter_each<C>(
             check_exists(image, resource)?;
             let before = image.configs.get(resource).map_or(&none, |it| it);
             let after = after(resource, before, change)?;
-            check(plugins, resource, before, &after)?;
+            check(config, plugins, resource, before, &after)?;
             records.extend(difference(resource, before, &after));
             Ok(())
         })
@@ -172,6 +174,7 @@ fn check_list(resource: &ConfigResource, name: &str, op: &str) -> Result<(), Con
 
 /// Checks what would change; what stays was checked when it was set.
 fn check(
+    config: &Config,
     plugins: &LoadedPlugins,
     resource: &ConfigResource,
     before: &TopicConfigs,
@@ -186,10 +189,14 @@ fn check(
                 .map_err(ControllerError::InvalidConfig)?;
             plugins.check_topic(topic, after, changed)
         }
-        ConfigResource::Group(_) => set.try_for_each(|(name, value)| {
-            config::group::validate(name).map_err(ControllerError::InvalidConfig)?;
-            plugins.check_assignor(value)
-        }),
+        ConfigResource::Group(_) => {
+            set.try_for_each(|(name, value)| group::validate(name, value))
+                .map_err(group::Invalid::reason)
+                .and_then(|()| group::validate_together(after, &config.group.consumer))
+                .map_err(ControllerError::InvalidConfig)?;
+            let assignor = after.get(group::ASSIGNOR).filter(|_| changed(group::ASSIGNOR));
+            assignor.map_or(Ok(()), |it| plugins.check_assignor(it))
+        }
         // KAFKA-13609: it should be INVALID_CONFIG, and is not.
         ConfigResource::Broker(_) => {
             let set = set.map(|(name, value)| (name.clone(), value.clone())).collect();

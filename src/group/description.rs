@@ -72,19 +72,29 @@ impl Shard {
             protocol_type: group.protocol_type().cloned().unwrap_or_default(),
             state: GroupState::Classic(group.state()),
         });
-        let simple = self.offsets.group_ids().filter(|id| !self.live.contains_key(*id));
+        let consumers = self.consumers.iter().map(|(id, group)| ListedGroup {
+            group_id: id.clone(),
+            protocol_type: "consumer".into(),
+            state: GroupState::Consumer(group.state()),
+        });
+        let is_simple =
+            |id: &&GroupId| !self.live.contains_key(*id) && !self.consumers.contains_key(*id);
+        let simple = self.offsets.group_ids().filter(is_simple);
         let simple = simple.map(|id| ListedGroup {
             group_id: id.clone(),
             protocol_type: "".into(),
             state: GroupState::Classic(State::Empty),
         });
-        live.chain(simple).collect()
+        live.chain(consumers).chain(simple).collect()
     }
 
     /// # Errors
     ///
-    /// [`GroupError::GroupIdNotFound`].
+    /// [`GroupError::GroupIdNotFound`], or [`GroupError::OtherGroupType`] for a consumer group.
     pub fn describe(&self, group_id: &GroupId) -> Result<DescribedGroup, GroupError> {
+        if self.consumers.contains_key(group_id) {
+            return Err(GroupError::OtherGroupType);
+        }
         match self.live.get(group_id) {
             Some(group) => Ok(describe(group)),
             None if self.offsets.has(group_id) => Ok(DescribedGroup {

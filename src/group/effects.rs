@@ -37,6 +37,8 @@ pub enum TimerKind {
     Sync(i32),
     /// A cooperative generation withheld something and nobody has joined again since.
     FollowUp(i32),
+    /// A member of a consumer group has been asked to give partitions up while in this epoch.
+    Revocation(MemberId, i32),
     /// The assignor or its plugin changed a while ago, and the rate limit held back the question.
     Probe,
 }

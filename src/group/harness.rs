@@ -19,13 +19,15 @@ use super::{
 };
 use crate::{
     base::{GroupId, MemberId, TimestampMs},
-    config::{Config, GroupConfig},
+    config::{Config, GroupConfig, group::ConsumerTimes},
     machine::Machine,
     metadata::MetadataImage,
 };
 
 pub(super) const SESSION_MS: i64 = 10_000;
 pub(super) const REBALANCE_MS: i64 = 60_000;
+pub(super) const TIMES: ConsumerTimes =
+    ConsumerTimes { session_timeout_ms: 45_000, heartbeat_interval_ms: 5_000 };
 pub(super) const INITIAL_DELAY_MS: i64 = 3_000;
 
 pub(super) fn settings() -> GroupConfig {
@@ -158,7 +160,7 @@ impl Harness {
             self.shard.replay(record.clone());
         }
         self.timers.clear();
-        let effects = self.shard.loaded(&self.image, self.now);
+        let effects = self.shard.loaded(&|_| TIMES, self.now);
         self.absorb(effects);
     }
 

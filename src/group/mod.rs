@@ -9,9 +9,11 @@ pub mod consumer;
 mod description;
 mod effects;
 mod error;
+mod keep;
 mod offsets;
 mod placement;
 mod record;
+mod session;
 mod shard;
 
 pub use commit::Fetched;

@@ -168,9 +168,13 @@ fn a_subscription_tells_what_is_set() {
 }
 
 #[test]
-fn a_group_tells_its_assignor() {
-    assert_eq!(entries(&ask(GROUP, "g", &[]))[0], "klamm.assignor=sticky from 8");
-    assert_eq!(entries(&ask(GROUP, "h", &[]))[0], "klamm.assignor= from 5");
+fn a_group_tells_its_configs_with_the_nodes_settings_as_defaults() {
+    let assignor = "klamm.assignor=sticky from 8";
+    let times =
+        ["consumer.heartbeat.interval.ms=5000 from 5", "consumer.session.timeout.ms=45000 from 5"];
+    // As in Kafka, a default is no synonym.
+    assert_eq!(entries(&ask(GROUP, "g", &[])), [times[0], times[1], assignor, assignor]);
+    assert_eq!(entries(&ask(GROUP, "h", &[])), [times[0], times[1], "klamm.assignor= from 5"]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::{DEFINITIONS, Definition, TopicConfigs};
 use crate::{
     base::TopicName,
-    config::{Alterations, Config},
+    config::{Alterations, Config, group},
 };
 
 /// Who set a value, as `DescribeConfigs` numbers it.
@@ -119,7 +119,8 @@ pub fn synonyms(values: &[ConfigValue]) -> impl Iterator<Item = ConfigValue> {
 
 fn default_synonym(values: &[ConfigValue], default: &ConfigValue) -> Option<ConfigValue> {
     let is_without_setting =
-        DEFINITIONS.iter().any(|it| it.name == default.name && it.synonyms.is_empty());
+        DEFINITIONS.iter().any(|it| it.name == default.name && it.synonyms.is_empty())
+            || group::DEFINITIONS.iter().any(|it| it.name == default.name);
     if is_without_setting {
         return None;
     }

@@ -151,6 +151,21 @@ fn groups_take_loaded_assignors_also_before_they_have_members() {
 }
 
 #[test]
+fn groups_take_what_the_node_allows_members_of_the_consumer_protocol() {
+    let mut image = image(&[]);
+    let group = || ConfigResource::Group("g".into());
+    let set = |value: &str| vec![("consumer.session.timeout.ms", Set(value.into()))];
+    assert!(alter(&mut image, group(), set("60000")).is_ok());
+    for (value, reason) in [
+        ("soon", "Not a number of type INT"),
+        ("60001", "must be less than or equal to group.consumer.max.session.timeout.ms"),
+    ] {
+        let error = alter(&mut image, group(), set(value)).unwrap_err();
+        assert!(matches!(&error, ControllerError::InvalidConfig(it) if it.contains(reason)));
+    }
+}
+
+#[test]
 fn settings_of_nodes_are_altered_as_far_as_they_can_be() {
     let mut image = image(&[]);
     let cluster = || ConfigResource::Broker(None);
@@ -200,7 +215,7 @@ fn what_does_not_exist_or_comes_twice_is_refused() {
 fn a_replacement_removes_what_it_does_not_name() {
     let image = image(&[("retention.ms", "1"), ("segment.ms", "2")]);
     let asked = [(topic("t"), configs(&[("segment.ms", "2"), ("preallocate", "true")]))];
-    let decision = replace_configs(&image, &plugins(), &asked);
+    let decision = replace_configs(&image, &Config::default(), &plugins(), &asked);
     let record = |name: &str, value: Option<&str>| MetadataRecord::Config {
         resource: topic("t"),
         name: name.into(),

@@ -7,7 +7,7 @@ use tokio::sync::mpsc;
 use super::{event::GroupEvent, loaded_assignors::LoadedAssignors};
 use crate::{
     base::{GroupId, PluginName, TopicName, TopicPartition},
-    config::{Config, group_assignor},
+    config::{Config, group::ConsumerTimes, group_assignor},
     group::{
         Ask, Shard,
         classic::{Assignments, AssignorAnswer, Subscribed, TargetInputs},
@@ -62,6 +62,14 @@ impl AssignorDesk {
 
     pub(super) fn assignor_of(&self, group_id: &GroupId) -> Option<PluginName> {
         effective_assignor(&self.config, &self.quorum.image(), group_id)
+    }
+
+    /// What members of a consumer group go by.
+    pub(super) fn times_of(&self, group_id: &GroupId) -> ConsumerTimes {
+        let image = self.quorum.image();
+        let own = image.group_configs(group_id).map(AsRef::as_ref);
+        let (patterns, node) = (&self.config.group_patterns, &self.config.group.consumer);
+        ConsumerTimes::of_group(group_id.as_str(), own, patterns, node)
     }
 
     /// Takes the snapshot now, so that it is of one moment with the question; the answer comes as an event.

@@ -140,9 +140,10 @@ impl GroupDriver {
                 self.answer(done, to, work);
             }
             GroupEvent::ConsumerHeartbeat(mut request, to) => {
-                request.assignors = self.desk.assignors_of(&request.group_id);
                 let image = self.desk.quorum.image();
-                let done = self.shard.consumer_heartbeat(request, &image, now);
+                request.assignors = self.desk.assignors_of(&request.group_id);
+                request.times = self.desk.times_of(&request.group_id);
+                let done = self.shard.consumer_heartbeat(&request, &image, now);
                 self.answer(done, to, work);
             }
             event => self.handle_question(event, now, work),
@@ -169,8 +170,7 @@ impl GroupDriver {
                 self.absorb(effects, work);
             }
             GroupEvent::ConsumerAssigned(answer) => {
-                let image = self.desk.quorum.image();
-                let effects = self.shard.consumer_assigned(answer, &image, now);
+                let effects = self.shard.consumer_assigned(answer, now);
                 self.absorb(effects, work);
             }
             GroupEvent::AssignorChanged(id) => {
@@ -240,7 +240,8 @@ impl Driver for GroupDriver {
     fn loaded(&mut self, now: TimestampMs) -> Work {
         let mut work = Work::default();
         self.next_expiry = Some(later(now, self.expiry_interval_ms));
-        let effects = self.shard.loaded(&self.desk.quorum.image(), now);
+        let desk = &self.desk;
+        let effects = self.shard.loaded(&|group_id| desk.times_of(group_id), now);
         self.absorb(effects, &mut work);
         work
     }
@@ -257,10 +258,12 @@ impl Driver for GroupDriver {
 
     fn tick(&mut self, now: TimestampMs) -> Work {
         let mut work = Work::default();
-        while let Some(key) = self.timers.pop_due(now) {
+        // One decision at a time: the next is made on what this one has stored.
+        while work.records.is_empty()
+            && let Some(key) = self.timers.pop_due(now)
+        {
             self.fire(&key, now, &mut work);
         }
-        // Alone, so that it decides on what the timers have stored.
         if work.records.is_empty() && self.next_expiry.is_some_and(|at| at <= now) {
             self.next_expiry = Some(later(now, self.expiry_interval_ms));
             let effects = self.shard.expire(now);

@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::TopicPartitions;
-use crate::base::{MemberId, TopicId};
+use crate::base::{MemberId, PluginName, TopicId};
 
 /// What an assignor is told.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,4 +37,33 @@ pub type Assignments = BTreeMap<MemberId, TopicPartitions>;
 pub enum BuiltIn {
     Uniform,
     Range,
+}
+
+impl BuiltIn {
+    pub fn named(name: &PluginName) -> Option<Self> {
+        match name.as_str() {
+            "uniform" => Some(Self::Uniform),
+            "range" => Some(Self::Range),
+            _ => None,
+        }
+    }
+
+    pub fn assign(self, spec: &GroupSpec) -> Assignments {
+        let mut out: Assignments =
+            spec.members.keys().map(|id| (id.clone(), TopicPartitions::default())).collect();
+        for (&topic, it) in &spec.topics {
+            for partition in 0..it.partitions {
+                let id = spec
+                    .members
+                    .iter()
+                    .filter(|m| m.1.subscribed.contains(&topic))
+                    .map(|m| m.0)
+                    .min_by_key(|id| out[*id].count())
+                    .unwrap();
+                let id = id.clone();
+                out.get_mut(&id).unwrap().insert(topic, partition);
+            }
+        }
+        out
+    }
 }

@@ -3,7 +3,10 @@
 use std::{collections::BTreeSet, fmt, sync::Arc};
 
 use super::{Assignors, TopicPartitions};
-use crate::base::{GroupId, MemberId, PluginName, TopicName};
+use crate::{
+    base::{GroupId, MemberId, PluginName, TopicName},
+    config::group::ConsumerTimes,
+};
 
 /// `None` for what has not changed since the member's last heartbeat.
 #[derive(Clone, Debug)]
@@ -29,6 +32,8 @@ pub struct ConsumerHeartbeatRequest {
     pub api_version: i16,
     /// Filled in by the driver.
     pub assignors: Assignors,
+    /// Of the group; filled in by the driver.
+    pub times: ConsumerTimes,
     /// Of the member's principal; filled in by the handler.
     pub may_describe: TopicFilter,
 }

@@ -3,14 +3,20 @@
 use std::sync::Arc;
 
 use bytes::{Buf, BufMut, Bytes};
+use uuid::Uuid;
 
 use super::RecordError;
+use crate::base::TopicId;
 
 /// Strings of 16-bit lengths, byte arrays of 32-bit ones (−1 is null).
 #[derive(Default)]
 pub(super) struct Writer(Vec<u8>);
 
 impl Writer {
+    pub(super) fn i8(&mut self, value: i8) {
+        self.0.put_i8(value);
+    }
+
     pub(super) fn i16(&mut self, value: i16) {
         self.0.put_i16(value);
     }
@@ -44,8 +50,41 @@ impl Writer {
     }
 
     pub(super) fn compact_string(&mut self, text: &str) {
-        self.varint(text.len() as u32 + 1);
-        self.0.put_slice(text.as_bytes());
+        self.compact_bytes(text.as_bytes());
+    }
+
+    pub(super) fn compact_nullable_string(&mut self, text: Option<&str>) {
+        match text {
+            Some(text) => self.compact_string(text),
+            None => self.varint(0),
+        }
+    }
+
+    pub(super) fn compact_bytes(&mut self, bytes: &[u8]) {
+        self.compact_count(bytes.len());
+        self.0.put_slice(bytes);
+    }
+
+    /// The length of what follows, plus one: 0 would be null.
+    pub(super) fn compact_count(&mut self, count: usize) {
+        self.varint(count as u32 + 1);
+    }
+
+    pub(super) fn topic_id(&mut self, id: TopicId) {
+        self.0.put_slice(id.0.as_bytes());
+    }
+
+    /// The end of a flexible struct with this one tagged field.
+    pub(super) fn tagged_field(&mut self, tag: u32, field: &[u8]) {
+        self.varint(1);
+        self.varint(tag);
+        self.varint(field.len() as u32);
+        self.0.put_slice(field);
+    }
+
+    /// The end of a flexible struct without tagged fields.
+    pub(super) fn no_tagged_fields(&mut self) {
+        self.varint(0);
     }
 
     pub(super) fn varint(&mut self, mut value: u32) {
@@ -54,10 +93,6 @@ impl Writer {
             value >>= 7;
         }
         self.0.put_u8(value as u8);
-    }
-
-    pub(super) fn raw(&mut self, bytes: &[u8]) {
-        self.0.put_slice(bytes);
     }
 
     pub(super) fn finish(self) -> Bytes {
@@ -81,6 +116,10 @@ impl<'a> Reader<'a> {
         self.flexible = flexible;
     }
 
+    pub(super) fn i8(&mut self) -> Result<i8, RecordError> {
+        self.rest.try_get_i8().map_err(|_| RecordError::Truncated)
+    }
+
     pub(super) fn i16(&mut self) -> Result<i16, RecordError> {
         self.rest.try_get_i16().map_err(|_| RecordError::Truncated)
     }
@@ -91,6 +130,11 @@ impl<'a> Reader<'a> {
 
     pub(super) fn i64(&mut self) -> Result<i64, RecordError> {
         self.rest.try_get_i64().map_err(|_| RecordError::Truncated)
+    }
+
+    pub(super) fn topic_id(&mut self) -> Result<TopicId, RecordError> {
+        let bits = self.rest.try_get_u128().map_err(|_| RecordError::Truncated)?;
+        Ok(TopicId(Uuid::from_u128(bits)))
     }
 
     pub(super) fn string(&mut self) -> Result<Arc<str>, RecordError> {
@@ -118,7 +162,7 @@ impl<'a> Reader<'a> {
     /// Hands each tagged field to `field`; none in versions that are not flexible.
     pub(super) fn tagged_fields(
         &mut self,
-        mut field: impl FnMut(u32, &[u8]),
+        mut field: impl FnMut(u32, &'a [u8]),
     ) -> Result<(), RecordError> {
         if !self.flexible {
             return Ok(());
@@ -131,6 +175,17 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
+    /// Reads all tagged fields, of which one has a meaning.
+    pub(super) fn tagged_field(&mut self, wanted: u32) -> Result<Option<&'a [u8]>, RecordError> {
+        let mut found = None;
+        self.tagged_fields(|tag, field| {
+            if tag == wanted {
+                found = Some(field);
+            }
+        })?;
+        Ok(found)
+    }
+
     fn length(&mut self) -> Result<i64, RecordError> {
         if self.flexible { self.compact_length() } else { Ok(self.i32()?.into()) }
     }
@@ -140,7 +195,7 @@ impl<'a> Reader<'a> {
         Ok(i64::from(self.varint()?) - 1)
     }
 
-    fn varint(&mut self) -> Result<u32, RecordError> {
+    pub(super) fn varint(&mut self) -> Result<u32, RecordError> {
         let mut value = 0u32;
         for shift in (0..35).step_by(7) {
             let byte = self.rest.try_get_u8().map_err(|_| RecordError::Truncated)?;

@@ -30,6 +30,7 @@ pub struct OffsetCommit {
 }
 
 const NEWEST: i16 = 4;
+const TOPIC_ID: u32 = 0;
 
 impl OffsetCommit {
     /// Version 1 when it has an expiry of its own, as Kafka does, else the newest.
@@ -48,20 +49,11 @@ impl OffsetCommit {
         out.i32(self.leader_epoch.map_or(-1, |it| it.0));
         out.compact_string(&self.metadata);
         out.i64(self.commit_timestamp.0);
-        self.encode_tags(&mut out);
-        out.finish()
-    }
-
-    fn encode_tags(&self, out: &mut Writer) {
         match self.topic_id {
-            Some(TopicId(id)) => {
-                out.varint(1);
-                out.varint(0);
-                out.varint(16);
-                out.raw(id.as_bytes());
-            }
-            None => out.varint(0),
+            Some(TopicId(id)) => out.tagged_field(TOPIC_ID, id.as_bytes()),
+            None => out.no_tagged_fields(),
         }
+        out.finish()
     }
 
     pub(super) fn decode(value: &[u8]) -> Result<Self, RecordError> {
@@ -76,19 +68,14 @@ impl OffsetCommit {
         let metadata = read.string()?;
         let commit_timestamp = TimestampMs(read.i64()?);
         let expire = if version == 1 { read.i64()? } else { -1 };
-        let mut topic_id = None;
-        read.tagged_fields(|tag, bytes| {
-            if tag == 0 {
-                topic_id = Uuid::from_slice(bytes).ok().filter(|id| !id.is_nil()).map(TopicId);
-            }
-        })?;
+        let topic_id = read.tagged_field(TOPIC_ID)?.and_then(|it| Uuid::from_slice(it).ok());
         Ok(Self {
             offset,
             leader_epoch: (leader_epoch >= 0).then_some(LeaderEpoch(leader_epoch)),
             metadata,
             commit_timestamp,
             expire_timestamp: (expire >= 0).then_some(TimestampMs(expire)),
-            topic_id,
+            topic_id: topic_id.filter(|it| !it.is_nil()).map(TopicId),
         })
     }
 }

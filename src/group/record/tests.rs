@@ -76,7 +76,7 @@ fn a_flexible_generation_is_read() {
 #[test]
 fn tombstones_have_no_value_and_other_keys_are_skipped() {
     assert_eq!(round_trip(&commit(None).encode()), commit(None));
-    assert_eq!(GroupRecord::decode(b"\0\x03\0\x01g", Some(b"")), Ok(None));
+    assert_eq!(GroupRecord::decode(b"\0\x0a\0\x01g", Some(b"")), Ok(None));
 }
 
 #[test]
