@@ -7,8 +7,6 @@
 //! | 0       | the member's id is made here                                       | KIP-848  |
 //! | 1       | subscription by regular expression; the member's id is its own     | KIP-1082 |
 
-mod check;
-
 use std::{collections::BTreeSet, ops::RangeInclusive, sync::Arc};
 
 use kafka_protocol::{
@@ -24,6 +22,7 @@ use uuid::Uuid;
 use super::{Context, Rooms, consumer_protocol, group_text, refusal::sentence};
 use crate::{
     base::{ErrorCode, MemberId, PluginName, TopicId, TopicName, kafka_uuid},
+    config::group::ConsumerTimes,
     group::{
         GroupError,
         consumer::{
@@ -37,6 +36,9 @@ pub const VERSIONS: RangeInclusive<i16> = 0..=1;
 
 /// What a member that joins tells: it is not an epoch that any has.
 const JOINING: i32 = 0;
+
+/// Bytes of what one member subscribes to: what it tells is stored in one record.
+const SUBSCRIPTION_BYTES_MAX: usize = 512 * 1024;
 
 /// Why a heartbeat is refused; the message is for people, and missing where the code says it all.
 type Refused = (ErrorCode, Option<String>);
@@ -62,19 +64,36 @@ async fn beat(
     if !consumer_protocol::is_served(rooms) {
         return Err((ErrorCode::UnsupportedVersion, None));
     }
-    check::shape(request, context.api_version)
-        .map_err(|it| (ErrorCode::InvalidRequest, Some(it.to_owned())))?;
-    if let Some(assignor) = &request.server_assignor {
-        check::assignor(assignor, &consumer_protocol::assignors(rooms))
-            .map_err(|it| (ErrorCode::UnsupportedAssignor, Some(it)))?;
+    if subscription_bytes(request) > SUBSCRIPTION_BYTES_MAX {
+        let reason = "The subscription is too large to be stored.";
+        return Err((ErrorCode::InvalidRequest, Some(reason.into())));
     }
-    let request = read(context, request).map_err(|code| (code, None))?;
-    rooms.groups.consumer_heartbeat(request).await.map_err(refused)
+    let read = read(context, request).map_err(|code| (code, None))?;
+    rooms.groups.consumer_heartbeat(read).await.map_err(|error| {
+        let message = match &error {
+            GroupError::UnsupportedAssignor => {
+                unsupported(request, &consumer_protocol::assignors(rooms))
+            }
+            error => error.to_string(),
+        };
+        (error.into(), Some(message))
+    })
 }
 
-fn refused(error: GroupError) -> Refused {
-    let message = error.to_string();
-    (error.into(), Some(message))
+fn unsupported(
+    request: &ConsumerGroupHeartbeatRequest,
+    supported: &BTreeSet<PluginName>,
+) -> String {
+    let named = request.server_assignor.as_deref().unwrap_or_default();
+    let supported: Vec<&str> = supported.iter().map(PluginName::as_str).collect();
+    let supported = supported.join(", ");
+    format!("ServerAssignor {named} is not supported. Supported assignors: {supported}.")
+}
+
+fn subscription_bytes(request: &ConsumerGroupHeartbeatRequest) -> usize {
+    let names = request.subscribed_topic_names.iter().flatten();
+    let regex = request.subscribed_topic_regex.as_ref().map_or(0, |it| it.len());
+    names.map(|it| it.len()).sum::<usize>() + regex
 }
 
 fn read(
@@ -99,6 +118,7 @@ fn read(
         client_host: format!("/{}", context.client_host).into(),
         api_version: context.api_version,
         assignors: Assignors::default(),
+        times: ConsumerTimes::default(),
         may_describe: TopicFilter::all(),
     })
 }

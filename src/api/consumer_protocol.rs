@@ -3,17 +3,16 @@
 use std::collections::BTreeSet;
 
 use super::Rooms;
-use crate::{base::PluginName, plugin::HookKind};
+use crate::{base::PluginName, config::RebalanceProtocol, plugin::HookKind};
 
-/// Not while `group.version` is 0.
+/// Not while `group.version` is 0, nor where the node's settings leave the protocol out.
 pub(super) fn is_served(rooms: &Rooms) -> bool {
-    rooms.quorum.image().features.serves_consumer_groups()
+    rooms.config.group.serves(RebalanceProtocol::Consumer)
+        && rooms.quorum.image().features.serves_consumer_groups()
 }
 
 /// Those that are built in, and plugins.
 pub(super) fn assignors(rooms: &Rooms) -> BTreeSet<PluginName> {
-    let built_in = BUILT_IN.into_iter().map(PluginName::from);
-    built_in.chain(rooms.plugins.names(HookKind::Assignor)).collect()
+    let configured = rooms.config.group.consumer.assignors.iter().cloned();
+    configured.chain(rooms.plugins.names(HookKind::Assignor)).collect()
 }
-
-const BUILT_IN: [&str; 2] = ["range", "uniform"];

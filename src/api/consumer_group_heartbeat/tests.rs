@@ -14,60 +14,15 @@ fn joining() -> ConsumerGroupHeartbeatRequest {
         .with_topic_partitions(Some(Vec::new()))
 }
 
-/// What Kafka says to each request that it refuses by its form alone.
-#[test]
-fn a_heartbeat_that_cannot_be_one_is_refused_in_kafkas_words() {
-    let beat = |epoch| joining().with_member_epoch(epoch);
-    let cases = [
-        (joining(), None),
-        (joining().with_member_id(text("")), Some("MemberId can't be empty.")),
-        (joining().with_group_id(text("").into()), Some("GroupId can't be empty.")),
-        (joining().with_instance_id(Some(text(""))), Some("InstanceId can't be empty.")),
-        (joining().with_rack_id(Some(text(""))), Some("RackId can't be empty.")),
-        (
-            joining().with_rebalance_timeout_ms(-1),
-            Some("RebalanceTimeoutMs must be provided in first request."),
-        ),
-        (
-            joining().with_topic_partitions(None),
-            Some("TopicPartitions must be empty when (re-)joining."),
-        ),
-        (
-            joining().with_topic_partitions(Some(vec![Owned::default()])),
-            Some("TopicPartitions must be empty when (re-)joining."),
-        ),
-        (
-            joining().with_subscribed_topic_names(None),
-            Some(
-                "Either SubscribedTopicNames or SubscribedTopicRegex must be non-null when (re-)joining.",
-            ),
-        ),
-        (joining().with_subscribed_topic_names(Some(Vec::new())), None),
-        (
-            joining().with_subscribed_topic_names(None).with_subscribed_topic_regex(Some(text(""))),
-            None,
-        ),
-        (beat(-2), Some("InstanceId can't be null.")),
-        (beat(-2).with_instance_id(Some(text("i"))), None),
-        (beat(-3), Some("MemberEpoch is invalid.")),
-        (beat(-1), None),
-        (beat(1), None),
-    ];
-    for (request, refusal) in cases {
-        assert_eq!(check::shape(&request, 1).err(), refusal, "{request:?}");
-    }
-}
-
 #[test]
 fn in_version_0_who_joins_may_have_no_id_and_gets_one() {
     let nameless = joining().with_member_id(text(""));
-    assert_eq!(check::shape(&nameless, 0), Ok(()));
     let context = Context::of_version(0);
     let [one, other] = [(), ()].map(|()| read(&context, &nameless).unwrap().member_id);
     assert_eq!(one.as_str().len(), 22);
     assert_ne!(one, other);
     let beat = nameless.with_member_epoch(4);
-    assert_eq!(check::shape(&beat, 0), Err("MemberId can't be empty."));
+    assert_eq!(read(&context, &beat).unwrap().member_id.as_str(), "", "the group refuses it");
 }
 
 #[test]
@@ -87,17 +42,18 @@ fn what_has_not_changed_is_not_told_on() {
 fn a_subscription_that_no_record_could_hold_is_refused() {
     let name = StrBytes::from_string("x".repeat(30_000));
     let names = |count| Some(vec![name.clone().into(); count]);
-    assert!(check::shape(&joining().with_subscribed_topic_names(names(17)), 1).is_ok());
-    assert!(check::shape(&joining().with_subscribed_topic_names(names(18)), 1).is_err());
+    let bytes = |count| subscription_bytes(&joining().with_subscribed_topic_names(names(count)));
+    assert!(bytes(17) <= SUBSCRIPTION_BYTES_MAX && bytes(18) > SUBSCRIPTION_BYTES_MAX);
+    let regex = joining().with_subscribed_topic_regex(Some(name.clone()));
+    assert_eq!(subscription_bytes(&regex), 30_001);
 }
 
 #[test]
 fn an_assignor_that_is_not_there_is_refused_with_those_that_are() {
-    let known = ["uniform", "mine", "range"].map(PluginName::from).into();
-    assert_eq!(check::assignor("mine", &known), Ok(()));
-    let refusal =
-        "ServerAssignor thine is not supported. Supported assignors: mine, range, uniform.";
-    assert_eq!(check::assignor("thine", &known), Err(refusal.into()));
+    let supported = ["uniform", "mine", "range"].map(PluginName::from).into();
+    let request = joining().with_server_assignor(Some(text("thine")));
+    let told = "ServerAssignor thine is not supported. Supported assignors: mine, range, uniform.";
+    assert_eq!(unsupported(&request, &supported), told);
 }
 
 #[test]
