@@ -70,6 +70,7 @@ impl From<&ControllerError> for ErrorCode {
             ControllerError::InvalidReplicationFactor(_) => Self::InvalidReplicationFactor,
             ControllerError::InvalidReplicaAssignment(_) => Self::InvalidReplicaAssignment,
             ControllerError::InvalidConfig(_) => Self::InvalidConfig,
+            ControllerError::InvalidUpdateVersion(_) => Self::InvalidUpdateVersion,
             ControllerError::NoReassignmentInProgress => Self::NoReassignmentInProgress,
             ControllerError::ElectionNotNeeded => Self::ElectionNotNeeded,
             ControllerError::PreferredLeaderNotAvailable => Self::PreferredLeaderNotAvailable,
