@@ -8,6 +8,8 @@
 //! | 4       | static members                                            | KIP-345  |
 //! | 5       | flexible encoding                                         | KIP-482  |
 //! | 6       | GROUP_ID_NOT_FOUND with a message, instead of state Dead  | KIP-1043 |
+//!
+//! A group of the consumer protocol is none here: `ConsumerGroupDescribe` tells of it.
 
 use std::ops::RangeInclusive;
 
@@ -16,17 +18,16 @@ use kafka_protocol::messages::{
     describe_groups_response::{DescribedGroup, DescribedGroupMember},
 };
 
-use super::{Context, Rooms, distinct::distinct, group_text, refusal::sentence};
+use super::{
+    Context, Rooms, authorized_operations, distinct::distinct, group_text, refusal::sentence,
+};
 use crate::{
     base::ErrorCode,
-    group::{self, classic::State},
+    group::{self, GroupError, classic::State},
 };
 
 /// The versions Klamm answers.
 pub const VERSIONS: RangeInclusive<i16> = 0..=6;
-
-/// READ, DELETE, DESCRIBE, DESCRIBE_CONFIGS and ALTER_CONFIGS: without ACLs everyone may do everything.
-const ALL_OPERATIONS: i32 = 1 << 3 | 1 << 6 | 1 << 8 | 1 << 10 | 1 << 11;
 
 pub async fn handle(
     rooms: &Rooms,
@@ -38,18 +39,30 @@ pub async fn handle(
     for id in asked {
         let mut described = match describe(rooms, &id).await {
             Ok(group) => answer(context, group),
-            Err(error) => refused(context, &id, error),
+            Err(refusal) => refused(context, refusal),
         };
         if request.include_authorized_operations {
-            described.authorized_operations = ALL_OPERATIONS;
+            described.authorized_operations = authorized_operations::GROUP;
         }
         groups.push(described.with_group_id(id));
     }
     DescribeGroupsResponse::default().with_groups(groups)
 }
 
-async fn describe(rooms: &Rooms, id: &WireId) -> Result<group::DescribedGroup, ErrorCode> {
-    Ok(rooms.groups.describe(group_text::group_id(id)?).await?)
+/// With what is said of a group that is not there.
+type Refused = (ErrorCode, Option<String>);
+
+async fn describe(rooms: &Rooms, id: &WireId) -> Result<group::DescribedGroup, Refused> {
+    let group_id = group_text::group_id(id).map_err(|code| (code, None))?;
+    rooms.groups.describe(group_id).await.map_err(|error| {
+        let id = id.as_str();
+        let message = match &error {
+            GroupError::GroupIdNotFound => Some(format!("Group {id} not found.")),
+            GroupError::OtherGroupType => Some(format!("Group {id} is not a classic group.")),
+            _ => None,
+        };
+        (error.into(), message)
+    })
 }
 
 fn answer(context: &Context, group: group::DescribedGroup) -> DescribedGroup {
@@ -74,15 +87,14 @@ fn member(version: i16, it: group::DescribedMember) -> DescribedGroupMember {
     member
 }
 
-/// A group that is not there is dead, and before version 6 that is no error.
-fn refused(context: &Context, id: &WireId, error: ErrorCode) -> DescribedGroup {
+/// A group that is not there, or is of another type, is dead, and before version 6 that is no error.
+fn refused(context: &Context, (error, message): Refused) -> DescribedGroup {
     let missing = error == ErrorCode::GroupIdNotFound;
     let mut group = DescribedGroup::default();
     if missing {
         group.group_state = group_text::wire(State::Dead.name());
     }
     if context.api_version >= 6 {
-        let message = missing.then(|| format!("Group {} not found.", id.as_str()));
         group.error_message = message.map(sentence);
     }
     if !missing || context.api_version >= 6 {
@@ -117,10 +129,10 @@ mod tests {
 
     #[test]
     fn each_version_can_tell_of_a_group_and_of_none() {
-        let id = WireId::from(group_text::wire("g"));
         for version in VERSIONS {
             let context = Context::of_version(version);
-            let missing = refused(&context, &id, ErrorCode::GroupIdNotFound);
+            let missing =
+                refused(&context, (ErrorCode::GroupIdNotFound, Some("Group g not found.".into())));
             assert_eq!(missing.group_state.as_str(), "Dead");
             assert_eq!(missing.error_code != 0, version >= 6);
             let groups = vec![answer(&context, group()), missing];

@@ -2,11 +2,12 @@
 
 use kafka_protocol::messages::{
     AlterClientQuotasResponse, AlterConfigsResponse, AlterPartitionReassignmentsResponse,
-    ApiVersionsResponse, CreatePartitionsResponse, CreateTopicsResponse, DeleteGroupsResponse,
-    DeleteRecordsResponse, DeleteTopicsResponse, DescribeClientQuotasResponse,
-    DescribeClusterResponse, DescribeConfigsResponse, DescribeGroupsResponse,
-    DescribeLogDirsResponse, DescribeProducersResponse, DescribeQuorumResponse,
-    DescribeTopicPartitionsResponse, ElectLeadersResponse, FetchResponse, FindCoordinatorResponse,
+    ApiVersionsResponse, ConsumerGroupDescribeResponse, ConsumerGroupHeartbeatResponse,
+    CreatePartitionsResponse, CreateTopicsResponse, DeleteGroupsResponse, DeleteRecordsResponse,
+    DeleteTopicsResponse, DescribeClientQuotasResponse, DescribeClusterResponse,
+    DescribeConfigsResponse, DescribeGroupsResponse, DescribeLogDirsResponse,
+    DescribeProducersResponse, DescribeQuorumResponse, DescribeTopicPartitionsResponse,
+    ElectLeadersResponse, FetchResponse, FindCoordinatorResponse,
     GetTelemetrySubscriptionsResponse, HeartbeatResponse, IncrementalAlterConfigsResponse,
     InitProducerIdResponse, JoinGroupResponse, LeaveGroupResponse, ListConfigResourcesResponse,
     ListGroupsResponse, ListOffsetsResponse, ListPartitionReassignmentsResponse, MetadataResponse,
@@ -51,6 +52,8 @@ error_codes! {
     AlterClientQuotasResponse => entries;
     AlterConfigsResponse => responses;
     ApiVersionsResponse;
+    ConsumerGroupDescribeResponse => groups;
+    ConsumerGroupHeartbeatResponse;
     CreatePartitionsResponse => results;
     CreateTopicsResponse => topics;
     DeleteGroupsResponse => results;

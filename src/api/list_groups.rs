@@ -21,9 +21,6 @@ use crate::{base::ErrorCode, group::ListedGroup};
 /// The versions Klamm answers.
 pub const VERSIONS: RangeInclusive<i16> = 0..=5;
 
-/// The only type while there are no others.
-const CLASSIC: &str = "classic";
-
 pub async fn handle(
     rooms: &Rooms,
     context: &Context,
@@ -39,7 +36,7 @@ pub async fn handle(
     let listed = groups
         .iter()
         .filter(|it| admits(&request.states_filter, it.state.name()))
-        .filter(|_| admits(&request.types_filter, CLASSIC))
+        .filter(|it| admits(&request.types_filter, it.state.group_type()))
         .map(|it| answer(context.api_version, it));
     ListGroupsResponse::default().with_groups(listed.collect())
 }
@@ -57,7 +54,7 @@ fn answer(version: i16, it: &ListedGroup) -> list_groups_response::ListedGroup {
         group.group_state = group_text::wire(it.state.name());
     }
     if version >= 5 {
-        group.group_type = StrBytes::from_static_str(CLASSIC);
+        group.group_type = StrBytes::from_static_str(it.state.group_type());
     }
     group
 }
@@ -68,14 +65,14 @@ mod tests {
     use kafka_protocol::protocol::Encodable;
 
     use super::*;
-    use crate::group::classic::State;
+    use crate::group::{GroupState, consumer::ConsumerGroupState};
 
     #[test]
     fn each_version_can_list_a_group() {
         let group = ListedGroup {
             group_id: "g".into(),
             protocol_type: "consumer".into(),
-            state: State::Stable,
+            state: GroupState::Consumer(ConsumerGroupState::Assigning),
         };
         for version in VERSIONS {
             let groups = vec![answer(version, &group)];

@@ -12,6 +12,9 @@ mod altered_configs;
 pub mod api_versions;
 mod authorized_operations;
 mod config_resource;
+pub mod consumer_group_describe;
+pub mod consumer_group_heartbeat;
+mod consumer_protocol;
 mod context;
 pub mod create_partitions;
 pub mod create_topics;
@@ -153,6 +156,8 @@ apis! {
     DescribeQuorum => describe_quorum,
     UpdateFeatures => update_features,
     DescribeCluster => describe_cluster,
+    ConsumerGroupHeartbeat => consumer_group_heartbeat,
+    ConsumerGroupDescribe => consumer_group_describe,
     GetTelemetrySubscriptions => get_telemetry_subscriptions,
     PushTelemetry => push_telemetry,
     AlterPartitionReassignments => alter_partition_reassignments,

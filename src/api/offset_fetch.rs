@@ -30,8 +30,8 @@ use kafka_protocol::{
 
 use super::{Context, Rooms, distinct::distinct, group_text};
 use crate::{
-    base::{ErrorCode, TopicName, TopicPartition},
-    group::CommittedOffset,
+    base::{ErrorCode, MemberId, TopicName, TopicPartition},
+    group::{CommittedOffset, FetchOffsets},
     metadata::MetadataImage,
 };
 
@@ -61,7 +61,7 @@ pub async fn handle(
         let topics = topics.into_iter();
         topics.map(|it| (it.name, it.partition_indexes)).collect::<Vec<_>>()
     });
-    match fetch(rooms, &request.group_id, asked.as_deref()).await {
+    match fetch(rooms, &request.group_id, NOBODY, asked.as_deref()).await {
         Ok(topics) => {
             let topics = topics.into_iter().map(|it| topic(context.api_version, it));
             OffsetFetchResponse::default().with_topics(topics.collect())
@@ -79,12 +79,19 @@ async fn answer_group(rooms: &Rooms, group: OffsetFetchRequestGroup) -> OffsetFe
         topics.map(|it| (it.name, it.partition_indexes)).collect::<Vec<_>>()
     });
     let answer = OffsetFetchResponseGroup::default();
-    let answer = match fetch(rooms, &group.group_id, asked.as_deref()).await {
+    let member = (group.member_id.as_ref(), group.member_epoch);
+    let answer = match fetch(rooms, &group.group_id, member, asked.as_deref()).await {
         Ok(topics) => answer.with_topics(topics.into_iter().map(topics_entry).collect()),
         Err(error) => answer.with_error_code(error.code()),
     };
     answer.with_group_id(group.group_id)
 }
+
+/// A member's id and epoch, from version 9 on.
+type Fetcher<'a> = (Option<&'a StrBytes>, i32);
+
+/// Who does not tell.
+const NOBODY: Fetcher<'_> = (None, -1);
 
 /// A topic's partitions with what is committed.
 type Topic = (WireName, Vec<(i32, Option<CommittedOffset>)>);
@@ -93,6 +100,7 @@ type Topic = (WireName, Vec<(i32, Option<CommittedOffset>)>);
 async fn fetch(
     rooms: &Rooms,
     group_id: &StrBytes,
+    (member_id, member_epoch): Fetcher<'_>,
     asked: Option<&[(WireName, Vec<i32>)]>,
 ) -> Result<Vec<Topic>, ErrorCode> {
     let group_id = group_text::group_id(group_id)?;
@@ -106,7 +114,9 @@ async fn fetch(
         };
         topics.iter().flat_map(of_topic).collect()
     });
-    let found = rooms.groups.fetch(group_id, partitions).await?;
+    let member_id = group_text::copy_nullable(member_id)?.map(MemberId);
+    let request = FetchOffsets { group_id, member_id, member_epoch, partitions };
+    let found = rooms.groups.fetch(request).await?;
     let image = rooms.quorum.image();
     let mut committed: Vec<_> =
         found.into_iter().map(|(at, it)| (at, it.filter(|it| is_of(&image, it)))).collect();

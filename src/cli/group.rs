@@ -27,11 +27,11 @@ pub(super) fn run(command: Group) -> anyhow::Result<()> {
 }
 
 fn list(client: &mut Client) -> anyhow::Result<()> {
-    let answer = client.call(4, &ListGroupsRequest::default())?;
+    let answer = client.call(5, &ListGroupsRequest::default())?;
     check("groups", answer.error_code, None)?;
     let mut out = output();
     for group in answer.groups {
-        writeln!(out, "{} {}", &*group.group_id, group.group_state)?;
+        writeln!(out, "{} {} {}", &*group.group_id, group.group_state, group.group_type)?;
     }
     Ok(out.flush()?)
 }

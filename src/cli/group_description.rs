@@ -6,32 +6,29 @@ use std::{
     io::Write,
 };
 
-use anyhow::Context as _;
-use kafka_protocol::messages::{
-    DescribeGroupsRequest, OffsetFetchRequest,
-    describe_groups_response::{DescribedGroup, DescribedGroupMember},
-};
+use kafka_protocol::messages::OffsetFetchRequest;
 
 use super::{
     arguments::{BOOTSTRAP, Bootstrap, HTTP},
     client::{Client, check, text},
     configs::{self, BROKER, Config, GROUP},
-    coordinator::{coordinator, patiently},
+    coordinator::coordinator,
+    described_group::{Group, Member, Partition, Protocol},
     offsets::{LATEST, offsets},
     output::{output, tell},
     plugin,
     table::Table,
 };
-use crate::{base::ErrorCode, config::group::ASSIGNOR, group::classic::decode_assignment};
+use crate::config::group::ASSIGNOR;
 
 /// Whose protocols an assignor plugin answers for.
 const ASSIGNOR_PROTOCOLS: &str = "klamm.assignor.protocols";
 
-type Partition = (String, i32);
-
 /// All that is shown.
 struct Description {
-    group: DescribedGroup,
+    name: String,
+    /// `None` while it has configs and nothing else.
+    group: Option<Group>,
     coordinator: String,
     configs: Vec<Config>,
     /// Protocols that a plugin may answer for, by the coordinator's settings.
@@ -45,18 +42,14 @@ pub(super) fn print(name: &str, http: Option<&str>, at: &Bootstrap) -> anyhow::R
     let description = Description::ask(&mut Client::connect(&at.bootstrap)?, name)?;
     let http = http.or((at.bootstrap == BOOTSTRAP).then_some(HTTP));
     let version = description.plugin().zip(http).and_then(|(it, http)| version(http, it));
-    if is_missing(&description.group) {
-        tell(format_args!("there is no group {name} yet, but configs of it"));
-    } else if description.group.members.is_empty() {
-        tell(format_args!("group {name} has no members"));
+    match &description.group {
+        None => tell(format_args!("there is no group {name} yet, but configs of it")),
+        Some(it) if it.members.is_empty() => tell(format_args!("group {name} has no members")),
+        Some(_) => {}
     }
     let mut out = output();
     description.write(version.as_deref(), &mut out)?;
     Ok(out.flush()?)
-}
-
-fn is_missing(group: &DescribedGroup) -> bool {
-    ErrorCode::from_code(group.error_code) == ErrorCode::GroupIdNotFound
 }
 
 /// Of the assignor as it runs; `None` if the node does not tell.
@@ -68,27 +61,23 @@ fn version(http: &str, plugin: &str) -> Option<String> {
 impl Description {
     fn ask(client: &mut Client, name: &str) -> anyhow::Result<Self> {
         let (node_id, coordinator) = coordinator(client, name)?;
-        let request = DescribeGroupsRequest::default().with_groups(vec![text(name).into()]);
-        let group = patiently(|| {
-            let group = client.call(6, &request)?.groups.pop();
-            group.context("the broker did not answer for the group").map(|it| (it.error_code, it))
-        })?;
+        let group = Group::ask(client, name)?;
         let configs = configs::describe(client, GROUP, name)?;
         // Configs may be set before the first member comes.
-        let is_set_ahead = is_missing(&group) && configs.iter().any(|it| !it.is_default);
-        if !is_set_ahead {
-            check(name, group.error_code, group.error_message.as_ref())?;
-        }
+        let is_set_ahead = configs.iter().any(|it| !it.is_default);
+        anyhow::ensure!(group.is_some() || is_set_ahead, "{name}: Group {name} not found.");
         let assignor_protocols = configs::describe(client, BROKER, &node_id.to_string())?
             .into_iter()
             .find(|it| it.name == ASSIGNOR_PROTOCOLS)
             .map(|it| it.value.split(',').map(|it| it.trim().to_owned()).collect());
         let committed = committed(client, name)?;
-        let assigned = group.members.iter().flat_map(assignment);
+        let members = group.iter().flat_map(|it| &it.members);
+        let assigned = members.flat_map(|it| it.assigned.iter().cloned());
         let partitions: BTreeSet<Partition> = committed.keys().cloned().chain(assigned).collect();
         let log_ends = offsets(client, partitions, LATEST)?;
         let assignor_protocols = assignor_protocols.unwrap_or_default();
-        Ok(Self { group, coordinator, configs, assignor_protocols, committed, log_ends })
+        let name = name.to_owned();
+        Ok(Self { name, group, coordinator, configs, assignor_protocols, committed, log_ends })
     }
 
     /// The plugin that its configs name.
@@ -98,17 +87,15 @@ impl Description {
     }
 
     fn write(&self, version: Option<&str>, out: &mut impl Write) -> anyhow::Result<()> {
-        let group = &self.group;
-        writeln!(out, "{}", &*group.group_id)?;
-        writeln!(out, "  state: {}", group.group_state)?;
+        writeln!(out, "{}", self.name)?;
+        writeln!(out, "  state: {}", self.group.as_ref().map_or("Dead", |it| &it.state))?;
         writeln!(out, "  coordinator: {}", self.coordinator)?;
-        let protocol = format!("{} {}", group.protocol_type, group.protocol_data);
-        writeln!(out, "  protocol: {}", or_dash(protocol.trim()))?;
+        writeln!(out, "  protocol: {}", self.protocol())?;
         writeln!(out, "  assignor: {}", self.assignor(version))?;
         for config in self.configs.iter().filter(|it| !it.is_default) {
             writeln!(out, "  {}={}", config.name, config.value)?;
         }
-        if !group.members.is_empty() {
+        if self.group.as_ref().is_some_and(|it| !it.members.is_empty()) {
             writeln!(out)?;
             self.members().write(out)?;
         }
@@ -119,11 +106,31 @@ impl Description {
         Ok(())
     }
 
+    fn protocol(&self) -> String {
+        match self.group.as_ref().map(|it| &it.protocol) {
+            None => "-".into(),
+            Some(Protocol::Classic(kind, name)) => or_dash(format!("{kind} {name}").trim()).into(),
+            Some(Protocol::Consumer { group_epoch, assignment_epoch, .. }) => {
+                format!(
+                    "consumer (KIP-848), epoch {group_epoch}, assigned in epoch {assignment_epoch}"
+                )
+            }
+        }
+    }
+
+    fn members_of_group(&self) -> impl Iterator<Item = &Member> {
+        self.group.iter().flat_map(|it| &it.members)
+    }
+
     /// Who assigns: the plugin that the configs name, unless the protocol of the members is not one that plugins answer for.
     fn assignor(&self, version: Option<&str>) -> String {
-        let protocol = &*self.group.protocol_data;
-        let is_for_plugins = &*self.group.protocol_type == "consumer"
-            && self.assignor_protocols.iter().any(|it| it == protocol);
+        let (kind, protocol) = match self.group.as_ref().map(|it| &it.protocol) {
+            None => ("", ""),
+            Some(Protocol::Classic(kind, name)) => (kind.as_str(), name.as_str()),
+            Some(Protocol::Consumer { assignor, .. }) => return or_dash(assignor).into(),
+        };
+        let is_for_plugins =
+            kind == "consumer" && self.assignor_protocols.iter().any(|it| it == protocol);
         match self.plugin() {
             Some(name) if protocol.is_empty() || is_for_plugins => match version {
                 Some(version) => format!("{name} {version} (plugin)"),
@@ -140,20 +147,19 @@ impl Description {
     fn members(&self) -> Table<5> {
         let mut table =
             Table::new(["CONSUMER-ID", "HOST", "CLIENT-ID", "#PARTITIONS", "ASSIGNMENT"]);
-        for member in &self.group.members {
-            let assigned = assignment(member);
-            let count = assigned.len().to_string();
+        for member in self.members_of_group() {
+            let count = member.assigned.len().to_string();
             let [id, host, client] = identity(member);
-            table.row([id, host, client, count, listed(assigned)]);
+            table.row([id, host, client, count, listed(&member.assigned)]);
         }
         table
     }
 
     /// Partitions with a committed offset, and those that a member has.
     fn partitions(&self) -> Table<8> {
-        let mut owners: BTreeMap<Partition, &DescribedGroupMember> = BTreeMap::new();
-        for member in &self.group.members {
-            owners.extend(assignment(member).into_iter().map(|it| (it, member)));
+        let mut owners: BTreeMap<&Partition, &Member> = BTreeMap::new();
+        for member in self.members_of_group() {
+            owners.extend(member.assigned.iter().map(|it| (it, member)));
         }
         let mut table = Table::new([
             "TOPIC",
@@ -165,7 +171,8 @@ impl Description {
             "HOST",
             "CLIENT-ID",
         ]);
-        let all: BTreeSet<&Partition> = self.committed.keys().chain(owners.keys()).collect();
+        let all: BTreeSet<&Partition> =
+            self.committed.keys().chain(owners.keys().copied()).collect();
         for partition in all {
             let (current, end) = (self.committed.get(partition), self.log_ends.get(partition));
             let lag = end.zip(current).map(|(end, current)| (end - current).max(0));
@@ -195,18 +202,9 @@ fn committed(client: &mut Client, group: &str) -> anyhow::Result<BTreeMap<Partit
     Ok(committed)
 }
 
-/// Empty for what is no assignment of a consumer.
-fn assignment(member: &DescribedGroupMember) -> Vec<Partition> {
-    let topics = decode_assignment(member.member_assignment.clone()).unwrap_or_default();
-    let partitions = topics.into_iter().flat_map(|(topic, partitions)| {
-        partitions.into_iter().map(move |it| (topic.to_string(), it))
-    });
-    partitions.collect()
-}
-
 /// As `topic(0,1) other(2)`.
-fn listed(partitions: Vec<Partition>) -> String {
-    let mut topics: BTreeMap<String, Vec<String>> = BTreeMap::new();
+fn listed(partitions: &[Partition]) -> String {
+    let mut topics: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for (topic, partition) in partitions {
         topics.entry(topic).or_default().push(partition.to_string());
     }
@@ -215,8 +213,8 @@ fn listed(partitions: Vec<Partition>) -> String {
 }
 
 /// Id, host and client id.
-fn identity(member: &DescribedGroupMember) -> [String; 3] {
-    [&member.member_id, &member.client_host, &member.client_id].map(|it| or_dash(it).to_owned())
+fn identity(member: &Member) -> [String; 3] {
+    [&member.id, &member.host, &member.client_id].map(|it| or_dash(it).to_owned())
 }
 
 fn number(it: Option<i64>) -> String {

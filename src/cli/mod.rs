@@ -6,6 +6,7 @@ mod config;
 mod configs;
 mod consume;
 mod coordinator;
+mod described_group;
 mod group;
 mod group_description;
 mod keyed_line;

@@ -127,7 +127,7 @@ fn check_range(name: &str, value: i32, min: i32, max: i32) -> Result<(), String>
 }
 
 /// What members of a group of the consumer protocol go by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConsumerTimes {
     pub session_timeout_ms: i32,
     pub heartbeat_interval_ms: i32,

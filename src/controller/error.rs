@@ -23,6 +23,8 @@ pub enum ControllerError {
     InvalidReplicaAssignment(String),
     #[error("{0}")]
     InvalidConfig(String),
+    #[error("{0}")]
+    InvalidUpdateVersion(String),
     #[error("No partition reassignment is in progress.")]
     NoReassignmentInProgress,
     #[error("Leader election not needed for topic partition.")]

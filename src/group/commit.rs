@@ -3,11 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    CommitOffsets, Effects, GroupError, OffsetCommit, Shard,
+    CommitOffsets, Effects, FetchOffsets, GroupError, OffsetCommit, Shard,
     classic::{ClassicGroup, State, Step},
+    consumer::ConsumerGroup,
     offsets::{Retention, tombstone},
 };
 use crate::base::{GroupId, TimestampMs, TopicId, TopicName, TopicPartition};
+
+/// Partitions with what is committed of them.
+pub type Fetched = Vec<(TopicPartition, Option<OffsetCommit>)>;
 
 /// What the members of a group read.
 enum Subscription {
@@ -64,6 +68,9 @@ impl Shard {
     }
 
     fn admit_commit(&self, request: &CommitOffsets) -> Result<(), GroupError> {
+        if let Some(group) = self.consumers.get(&request.group_id) {
+            return group.validate_commit(request);
+        }
         let instance = request.group_instance_id.as_ref();
         match self.live.get(&request.group_id) {
             Some(group) => {
@@ -86,7 +93,7 @@ impl Shard {
         if let Err(error) = self.admit_offset_deletion(group_id) {
             return (effects, Err(error));
         }
-        let subscription = self.live.get(group_id).map_or(Subscription::None, Subscription::of);
+        let subscription = self.subscription(group_id);
         let mut results = Vec::with_capacity(partitions.len());
         for partition in partitions {
             if subscription.covers(&partition.topic) {
@@ -101,9 +108,19 @@ impl Shard {
         (effects, Ok(results))
     }
 
+    fn subscription(&self, group_id: &GroupId) -> Subscription {
+        if let Some(group) = self.consumers.get(group_id) {
+            return Subscription::Topics(group.subscribed_topics());
+        }
+        self.live.get(group_id).map_or(Subscription::None, Subscription::of)
+    }
+
     fn admit_offset_deletion(&self, group_id: &GroupId) -> Result<(), GroupError> {
         if group_id.as_str().is_empty() {
             return Err(GroupError::InvalidGroupId);
+        }
+        if self.consumers.contains_key(group_id) {
+            return Ok(());
         }
         let described = self.describe(group_id)?;
         match described.state {
@@ -115,13 +132,17 @@ impl Shard {
         }
     }
 
-    /// The committed offset of each partition asked for; of all that have one if `None`.
-    pub fn fetch(
-        &self,
-        group_id: &GroupId,
-        partitions: Option<Vec<TopicPartition>>,
-    ) -> Vec<(TopicPartition, Option<OffsetCommit>)> {
-        match partitions {
+    /// The committed offset of each partition asked for; of all that have one if none is named.
+    ///
+    /// # Errors
+    ///
+    /// Those of a member of a consumer group whose id or epoch is not the group's.
+    pub fn fetch(&self, request: FetchOffsets) -> Result<Fetched, GroupError> {
+        let FetchOffsets { group_id, partitions, .. } = &request;
+        if let Some(group) = self.consumers.get(group_id) {
+            group.validate_fetch(&request)?;
+        }
+        let fetched = match partitions.clone() {
             Some(partitions) => partitions
                 .into_iter()
                 .map(|it| {
@@ -132,7 +153,8 @@ impl Shard {
             None => {
                 self.offsets.of(group_id).map(|(tp, it)| (tp.clone(), Some(it.clone()))).collect()
             }
-        }
+        };
+        Ok(fetched)
     }
 
     pub fn committed(&self, group_id: &GroupId, tp: &TopicPartition) -> Option<&OffsetCommit> {
@@ -144,12 +166,15 @@ impl Shard {
         let mut effects = Effects::default();
         let retention_ms = self.settings.offsets_retention_minutes.saturating_mul(60_000);
         let with_offsets = self.offsets.group_ids();
-        let ids: BTreeSet<GroupId> = with_offsets.chain(self.live.keys()).cloned().collect();
+        let groups = self.live.keys().chain(self.consumers.keys());
+        let ids: BTreeSet<GroupId> = with_offsets.chain(groups).cloned().collect();
         for id in ids {
             let expired = self.offsets.expired(&id, &self.retention(&id), retention_ms, now);
             let all = expired.len() == self.offsets.of(&id).count();
             effects.records.extend(expired.into_iter().map(|tp| tombstone(&id, tp)));
-            if all && self.live.get(&id).is_some_and(ClassicGroup::is_idle) {
+            let is_idle = self.live.get(&id).is_some_and(ClassicGroup::is_idle)
+                || self.consumers.get(&id).is_some_and(ConsumerGroup::is_empty);
+            if all && is_idle {
                 self.forget(&id, &mut effects);
             }
         }
@@ -157,6 +182,9 @@ impl Shard {
     }
 
     fn retention(&self, group_id: &GroupId) -> Retention {
+        if let Some(group) = self.consumers.get(group_id) {
+            return Retention::Unsubscribed(group.subscribed_topics());
+        }
         let Some(group) = self.live.get(group_id) else { return Retention::SinceCommit };
         if group.protocol_type().is_none() {
             return Retention::SinceCommit;

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use super::{
     GroupError, Shard,
     classic::{ClassicGroup, Member, State},
+    consumer::ConsumerGroupState,
 };
 use crate::base::{GroupId, MemberId};
 
@@ -16,7 +17,32 @@ pub struct ListedGroup {
     pub group_id: GroupId,
     /// Empty for a group that only has offsets.
     pub protocol_type: Arc<str>,
-    pub state: State,
+    pub state: GroupState,
+}
+
+/// Of a group of any type; its type shows in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GroupState {
+    Classic(State),
+    Consumer(ConsumerGroupState),
+}
+
+impl GroupState {
+    /// As `ListGroups` writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Classic(state) => state.name(),
+            Self::Consumer(state) => state.name(),
+        }
+    }
+
+    /// As `ListGroups` writes the type of the group.
+    pub fn group_type(self) -> &'static str {
+        match self {
+            Self::Classic(_) => "classic",
+            Self::Consumer(_) => "consumer",
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,21 +70,31 @@ impl Shard {
         let live = self.live.iter().map(|(id, group)| ListedGroup {
             group_id: id.clone(),
             protocol_type: group.protocol_type().cloned().unwrap_or_default(),
-            state: group.state(),
+            state: GroupState::Classic(group.state()),
         });
-        let simple = self.offsets.group_ids().filter(|id| !self.live.contains_key(*id));
+        let consumers = self.consumers.iter().map(|(id, group)| ListedGroup {
+            group_id: id.clone(),
+            protocol_type: "consumer".into(),
+            state: GroupState::Consumer(group.state()),
+        });
+        let is_simple =
+            |id: &&GroupId| !self.live.contains_key(*id) && !self.consumers.contains_key(*id);
+        let simple = self.offsets.group_ids().filter(is_simple);
         let simple = simple.map(|id| ListedGroup {
             group_id: id.clone(),
             protocol_type: "".into(),
-            state: State::Empty,
+            state: GroupState::Classic(State::Empty),
         });
-        live.chain(simple).collect()
+        live.chain(consumers).chain(simple).collect()
     }
 
     /// # Errors
     ///
-    /// [`GroupError::GroupIdNotFound`].
+    /// [`GroupError::GroupIdNotFound`], or [`GroupError::OtherGroupType`] for a consumer group.
     pub fn describe(&self, group_id: &GroupId) -> Result<DescribedGroup, GroupError> {
+        if self.consumers.contains_key(group_id) {
+            return Err(GroupError::OtherGroupType);
+        }
         match self.live.get(group_id) {
             Some(group) => Ok(describe(group)),
             None if self.offsets.has(group_id) => Ok(DescribedGroup {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::{
     GroupError, GroupRecord,
     classic::{Joined, Subscribed, Synced, Target},
+    consumer::ConsumerAsk,
 };
 use crate::base::{GroupId, MemberId, PluginName, TimestampMs};
 
@@ -36,6 +37,8 @@ pub enum TimerKind {
     Sync(i32),
     /// A cooperative generation withheld something and nobody has joined again since.
     FollowUp(i32),
+    /// A member of a consumer group has been asked to give partitions up while in this epoch.
+    Revocation(MemberId, i32),
     /// The assignor or its plugin changed a while ago, and the rate limit held back the question.
     Probe,
 }
@@ -71,6 +74,7 @@ pub struct Effects {
     pub answers: Vec<(Ticket, Answer)>,
     pub timers: Vec<(TimestampMs, TimerKey)>,
     pub asks: Vec<Ask>,
+    pub consumer_asks: Vec<ConsumerAsk>,
 }
 
 impl Effects {

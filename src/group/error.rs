@@ -30,6 +30,12 @@ pub enum GroupError {
     /// A static member has not left yet (KIP-848): the client tries again.
     #[error("another member still has this group.instance.id")]
     UnreleasedInstanceId,
+    /// To who asks for a group of one type it is as if there were none.
+    #[error("the group is of another type")]
+    OtherGroupType,
+    /// The version of the request has no way to say what a member of a consumer group must say.
+    #[error("{0}")]
+    UnsupportedVersion(&'static str),
     /// The client gives up what it owns and joins again as a new member (KIP-848).
     #[error("the member epoch is not the member's")]
     FencedMemberEpoch,

@@ -9,15 +9,18 @@ pub mod consumer;
 mod description;
 mod effects;
 mod error;
+mod keep;
 mod offsets;
 mod placement;
 mod record;
+mod session;
 mod shard;
 
-pub use description::{DescribedGroup, DescribedMember, ListedGroup};
+pub use commit::Fetched;
+pub use description::{DescribedGroup, DescribedMember, GroupState, ListedGroup};
 pub use effects::{Answer, Ask, AskReason, Effects, Ticket, TimerKey, TimerKind};
 pub use error::GroupError;
-pub use offsets::{CommitOffsets, CommittedOffset, OffsetToCommit};
+pub use offsets::{CommitOffsets, CommittedOffset, FetchOffsets, OffsetToCommit};
 pub use placement::partition_for;
 pub use record::{
     ClassicMemberMetadata, ConsumerGroupMetadata, ConsumerMemberMetadata, CurrentAssignment,

@@ -22,8 +22,20 @@ pub struct CommitOffsets {
     pub offsets: Vec<OffsetToCommit>,
     /// Of versions 2 to 4.
     pub retention_time_ms: Option<i64>,
-    /// Version 9 and above tell of a missing group, older ones of a wrong generation.
+    /// Version 9 and above tell of a missing group, older ones of a wrong generation; and only those are for members of
+    /// consumer groups.
     pub tells_missing_group: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct FetchOffsets {
+    pub group_id: GroupId,
+    /// Of a member of a consumer group, from version 9 on; `None` from who does not tell.
+    pub member_id: Option<MemberId>,
+    /// −1 from who does not tell.
+    pub member_epoch: i32,
+    /// `None` for all partitions that have an offset.
+    pub partitions: Option<Vec<TopicPartition>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! The groups of one partition of `__consumer_offsets`.
 //!
-//! Stored state (offsets, and the last generation of each group) changes in [`Shard::replay`] alone. Live
-//! groups are soft: [`Shard::loaded`] makes them from what is stored.
+//! Stored state (offsets, the last generation of each classic group, and consumer groups) changes in [`Shard::replay`]
+//! alone. Live classic groups are soft: [`Shard::loaded`] makes them from what is stored. A group is of one type at a time.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,11 +11,12 @@ use super::{
         AssignorAnswer, ClassicGroup, HeartbeatRequest, JoinRequest, LeavingMember, State, Step,
         SyncRequest,
     },
+    consumer::{ConsumerGroup, Soft},
     offsets::{Offsets, tombstone},
 };
 use crate::{
     base::{GroupId, PluginName, TimestampMs},
-    config::GroupConfig,
+    config::{GroupConfig, group::ConsumerTimes},
     machine::Machine,
 };
 
@@ -30,6 +31,10 @@ pub struct Shard {
     stored: BTreeMap<GroupId, GroupMetadata>,
     pub(super) offsets: Offsets,
     pub(super) live: HashMap<GroupId, ClassicGroup>,
+    /// Of the other protocol: stored …
+    pub(super) consumers: BTreeMap<GroupId, ConsumerGroup>,
+    /// … and soft.
+    pub(super) soft: HashMap<GroupId, Soft>,
 }
 
 impl Machine for Shard {
@@ -46,12 +51,7 @@ impl Machine for Shard {
             GroupRecord::GroupMetadata { group_id, value: None } => {
                 self.stored.remove(&group_id);
             }
-            GroupRecord::ConsumerGroup { .. }
-            | GroupRecord::ConsumerMember { .. }
-            | GroupRecord::ConsumerTarget { .. }
-            | GroupRecord::ConsumerTargetMember { .. }
-            | GroupRecord::ConsumerCurrent { .. }
-            | GroupRecord::ConsumerRegex { .. } => {} // k1
+            consumers => self.replay_consumers(consumers),
         }
     }
 }
@@ -63,22 +63,32 @@ impl Shard {
             stored: BTreeMap::new(),
             offsets: Offsets::default(),
             live: HashMap::new(),
+            consumers: BTreeMap::new(),
+            soft: HashMap::new(),
         }
     }
 
-    /// The log has been replayed: groups come to life, and their sessions begin anew.
-    pub fn loaded(&mut self, now: TimestampMs) -> Effects {
+    /// The log has been replayed: groups come to life, and their sessions begin anew; `times` are those of consumer groups.
+    pub fn loaded(
+        &mut self,
+        times: &dyn Fn(&GroupId) -> ConsumerTimes,
+        now: TimestampMs,
+    ) -> Effects {
         let mut effects = Effects::default();
         for (id, stored) in &self.stored {
             let mut step = Step { settings: &self.settings, now, effects: &mut effects };
             self.live.insert(id.clone(), ClassicGroup::loaded(id.clone(), stored, &mut step));
         }
+        self.loaded_consumers(times, now, &mut effects);
         effects
     }
 
     pub fn join(&mut self, request: JoinRequest, ticket: Ticket, now: TimestampMs) -> Effects {
         let mut effects = Effects::default();
-        if let Err(error) = self.admit_join(&request) {
+        let admitted = self.admit_join(&request);
+        if let Err(error) =
+            admitted.and_then(|()| self.bury_consumers(&request.group_id, &mut effects))
+        {
             effects.join(ticket, Err(error));
             return effects;
         }
@@ -95,7 +105,8 @@ impl Shard {
 
     /// Forgets a group that never had a member: a refused join leaves nothing behind.
     fn forget_if_nothing(&mut self, group_id: &GroupId, effects: &Effects) {
-        let is_stored = self.stored.contains_key(group_id) || !effects.records.is_empty();
+        let is_new = |it: &GroupRecord| matches!(it, GroupRecord::GroupMetadata { .. });
+        let is_stored = self.stored.contains_key(group_id) || effects.records.iter().any(is_new);
         if !is_stored && self.live.get(group_id).is_some_and(ClassicGroup::is_idle) {
             self.live.remove(group_id);
         }
@@ -173,6 +184,9 @@ impl Shard {
     }
 
     pub fn fire(&mut self, key: &TimerKey, now: TimestampMs) -> Effects {
+        if self.consumers.contains_key(&key.group_id) {
+            return self.fire_consumer(key, now);
+        }
         let (effects, _) = self.in_group(&key.group_id, now, |group, step| {
             group.fire(&key.kind, step);
             Ok(())
@@ -183,7 +197,9 @@ impl Shard {
 
     /// Whether a timer that was armed may still find something to do.
     pub fn awaits(&self, key: &TimerKey) -> bool {
-        self.live.get(&key.group_id).is_some_and(|it| it.awaits(&key.kind))
+        let consumers = self.consumers.get(&key.group_id);
+        consumers.is_some_and(|it| it.awaits(&key.kind))
+            || self.live.get(&key.group_id).is_some_and(|it| it.awaits(&key.kind))
     }
 
     pub fn assigned(&mut self, answer: AssignorAnswer, now: TimestampMs) -> Effects {
@@ -211,11 +227,7 @@ impl Shard {
     /// Removes a group without members, with its offsets.
     pub fn delete(&mut self, group_id: &GroupId) -> (Effects, Result<(), GroupError>) {
         let mut effects = Effects::default();
-        let result = self.describe(group_id).and_then(|it| match it.state {
-            State::Empty => Ok(()),
-            State::Dead => Err(GroupError::GroupIdNotFound),
-            _ => Err(GroupError::NonEmptyGroup),
-        });
+        let result = self.admit_deletion(group_id);
         if result.is_ok() {
             let offsets = self.offsets.of(group_id).map(|(tp, _)| tombstone(group_id, tp.clone()));
             effects.records.extend(offsets);
@@ -224,12 +236,28 @@ impl Shard {
         (effects, result)
     }
 
+    fn admit_deletion(&self, group_id: &GroupId) -> Result<(), GroupError> {
+        if let Some(group) = self.consumers.get(group_id) {
+            return if group.is_empty() { Ok(()) } else { Err(GroupError::NonEmptyGroup) };
+        }
+        match self.describe(group_id)?.state {
+            State::Empty => Ok(()),
+            State::Dead => Err(GroupError::GroupIdNotFound),
+            _ => Err(GroupError::NonEmptyGroup),
+        }
+    }
+
     pub(super) fn forget(&mut self, group_id: &GroupId, effects: &mut Effects) {
         self.live.remove(group_id);
-        if self.stored.contains_key(group_id) {
-            let record = GroupRecord::GroupMetadata { group_id: group_id.clone(), value: None };
-            effects.records.push(record);
+        effects.records.extend(self.classic_tombstone(group_id));
+        if let Some(group) = self.consumers.get(group_id) {
+            effects.records.extend(group.tombstones(group_id));
         }
+    }
+
+    pub(super) fn classic_tombstone(&self, group_id: &GroupId) -> Option<GroupRecord> {
+        let record = GroupRecord::GroupMetadata { group_id: group_id.clone(), value: None };
+        self.stored.contains_key(group_id).then_some(record)
     }
 
     /// Live groups of consumers: those that an assignor may answer for.
@@ -243,8 +271,13 @@ impl Shard {
 
     /// What a restart would find, to compare with.
     #[cfg(test)]
-    pub(super) fn stored_state(&self) -> (&BTreeMap<GroupId, GroupMetadata>, &Offsets) {
-        (&self.stored, &self.offsets)
+    pub(super) fn stored_state(&self) -> impl PartialEq + std::fmt::Debug {
+        (&self.stored, &self.offsets, &self.consumers)
+    }
+
+    #[cfg(test)]
+    pub(super) fn consumer_group(&self, id: &str) -> Option<&ConsumerGroup> {
+        self.consumers.get(id)
     }
 
     #[cfg(test)]

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use uuid::Uuid;
 
 use super::{
-    CommitOffsets, GroupError, GroupRecord, OffsetToCommit,
+    CommitOffsets, FetchOffsets, GroupError, GroupRecord, GroupState, OffsetToCommit,
     classic::{JoinRequest, State},
     harness::{Harness, SESSION_MS, new_member, rejoin, settings},
 };
@@ -56,10 +56,14 @@ fn offsets_are_found_again_after_a_crash() {
     it.reload();
     assert_eq!(committed(&it, "g"), Some(9));
     let asked = vec![TopicPartition::new("t", 0), TopicPartition::new("t", 1)];
-    let found = it.shard.fetch(&"g".into(), Some(asked));
+    let found = it.shard.fetch(fetch("g", Some(asked))).unwrap();
     assert_eq!(found.iter().map(|it| it.1.is_some()).collect::<Vec<_>>(), [true, false]);
-    assert_eq!(it.shard.fetch(&"g".into(), None).len(), 1);
-    assert!(it.shard.fetch(&"none".into(), None).is_empty());
+    assert_eq!(it.shard.fetch(fetch("g", None)).unwrap().len(), 1);
+    assert!(it.shard.fetch(fetch("none", None)).unwrap().is_empty());
+}
+
+fn fetch(group_id: &str, partitions: Option<Vec<TopicPartition>>) -> FetchOffsets {
+    FetchOffsets { group_id: group_id.into(), member_id: None, member_epoch: -1, partitions }
 }
 
 #[test]
@@ -240,7 +244,14 @@ fn a_list_tells_groups_with_members_and_those_with_offsets_only() {
     listed.sort_by(|a, b| a.group_id.cmp(&b.group_id));
     let told: Vec<_> =
         listed.iter().map(|it| (it.group_id.as_str(), &*it.protocol_type, it.state)).collect();
-    assert_eq!(told, [("g", "consumer", State::Stable), ("simple", "", State::Empty)]);
+    assert_eq!(
+        told,
+        [("g", "consumer", State::Stable), ("simple", "", State::Empty)].map(|it| (
+            it.0,
+            it.1,
+            GroupState::Classic(it.2)
+        ))
+    );
 }
 
 #[test]

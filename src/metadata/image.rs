@@ -5,7 +5,9 @@ use std::{
     sync::Arc,
 };
 
-use super::{ClientQuotasImage, ConfigResource, MetadataRecord, QuotaEntity, QuotaValue};
+use super::{
+    ClientQuotasImage, ConfigResource, FeatureLevels, MetadataRecord, QuotaEntity, QuotaValue,
+};
 use crate::{
     base::{BrokerId, GroupId, LeaderEpoch, TopicId, TopicName},
     config::{Alterations, Listener, TopicConfigs},
@@ -24,6 +26,7 @@ pub struct MetadataImage {
     /// Overrides of each resource that has any.
     pub configs: BTreeMap<ConfigResource, Arc<TopicConfigs>>,
     pub client_quotas: Arc<ClientQuotasImage>,
+    pub features: FeatureLevels,
     /// The first producer id of no allocated block.
     pub next_producer_id: i64,
 }
@@ -88,6 +91,7 @@ impl MetadataImage {
             MetadataRecord::ClientQuota { entity, key, value } => {
                 self.replay_client_quota(entity, key, *value);
             }
+            MetadataRecord::FeatureLevel { name, level } => self.features.set(name, *level),
         }
     }
 
@@ -180,6 +184,11 @@ impl MetadataImage {
                 value: Some(value),
             }));
         }
+        records.extend(
+            self.features
+                .iter()
+                .map(|(name, level)| MetadataRecord::FeatureLevel { name: name.clone(), level }),
+        );
         if self.next_producer_id != 0 {
             let next_producer_id = self.next_producer_id;
             records.push(MetadataRecord::ProducerIds { next_producer_id });

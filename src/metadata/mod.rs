@@ -2,10 +2,12 @@
 
 mod client_quota;
 mod delta;
+mod features;
 mod image;
 mod record;
 
 pub use client_quota::{ClientQuotasImage, QuotaEntity, QuotaEntityType, QuotaValue, Quotas};
 pub use delta::TopicsDelta;
+pub use features::{FEATURES, Feature, FeatureLevels, GROUP_VERSION, METADATA_VERSION};
 pub use image::{BrokerImage, MetadataImage, PartitionImage, TopicImage};
 pub use record::{ConfigResource, MetadataRecord};

@@ -69,4 +69,9 @@ pub enum MetadataRecord {
         key: String,
         value: Option<QuotaValue>,
     },
+    /// The finalized version of a feature (KIP-584).
+    FeatureLevel {
+        name: String,
+        level: i16,
+    },
 }

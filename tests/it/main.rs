@@ -8,6 +8,7 @@ mod assignor;
 mod command_line;
 mod compaction;
 mod connections;
+mod consumer_groups;
 mod crash;
 mod delete_records;
 mod describe_node;

@@ -3,8 +3,10 @@
 use bytes::{BufMut as _, BytesMut};
 use kafka_protocol::{
     messages::{
-        ConsumerProtocolAssignment, consumer_protocol_assignment::TopicPartition,
-        describe_groups_response::DescribedGroup,
+        ConsumerProtocolAssignment,
+        consumer_group_describe_response::{self as consumer, Assignment, TopicPartitions},
+        consumer_protocol_assignment::TopicPartition,
+        describe_groups_response::{DescribedGroup, DescribedGroupMember},
     },
     protocol::Encodable as _,
 };
@@ -35,7 +37,8 @@ fn description(protocol: &str, assignor: &str) -> Description {
     let assignor = Config { name: ASSIGNOR.into(), value: assignor.into(), is_default: false };
     let at = |partition| ("t".to_owned(), partition);
     Description {
-        group,
+        name: "billing".into(),
+        group: Some(Group::from_classic(group)),
         coordinator: "127.0.0.1:9092 (1)".into(),
         configs: vec![assignor],
         assignor_protocols: vec!["range".into()],
@@ -66,6 +69,37 @@ t      1          -               3               -    m-1          /127.0.0.1  
 t      2          9               9               0    -            -           -
 ";
     assert_eq!(String::from_utf8(out).unwrap(), want);
+}
+
+#[test]
+fn a_group_of_the_consumer_protocol_tells_its_epochs_and_who_assigned() {
+    let assigned =
+        TopicPartitions::default().with_topic_name(text("t").into()).with_partitions(vec![0, 1]);
+    let member = consumer::Member::default()
+        .with_member_id(text("m-1"))
+        .with_client_id(text("c"))
+        .with_client_host(text("/127.0.0.1"))
+        .with_assignment(Assignment::default().with_topic_partitions(vec![assigned]));
+    let group = consumer::DescribedGroup::default()
+        .with_group_id(text("billing").into())
+        .with_group_state(text("Reconciling"))
+        .with_group_epoch(5)
+        .with_assignment_epoch(4)
+        .with_assignor_name(text("uniform"))
+        .with_members(vec![member]);
+    let mut description = description("range", "");
+    description.group = Some(Group::from_consumer(group));
+    let mut out = Vec::new();
+    description.write(None, &mut out).unwrap();
+    let told = String::from_utf8(out).unwrap();
+    for line in [
+        "  state: Reconciling",
+        "  protocol: consumer (KIP-848), epoch 5, assigned in epoch 4",
+        "  assignor: uniform",
+        "m-1          /127.0.0.1  c          2            t(0,1)",
+    ] {
+        assert!(told.lines().any(|it| it == line), "{line:?} is not in {told}");
+    }
 }
 
 #[test]

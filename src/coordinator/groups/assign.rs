@@ -4,13 +4,14 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use tokio::sync::mpsc;
 
-use super::event::GroupEvent;
+use super::{event::GroupEvent, loaded_assignors::LoadedAssignors};
 use crate::{
     base::{GroupId, PluginName, TopicName, TopicPartition},
-    config::{Config, group_assignor},
+    config::{Config, group::ConsumerTimes, group_assignor},
     group::{
         Ask, Shard,
         classic::{Assignments, AssignorAnswer, Subscribed, TargetInputs},
+        consumer::Assignors,
     },
     metadata::{ConfigResource, MetadataImage, PartitionImage, TopicImage},
     plugin::{
@@ -28,6 +29,7 @@ pub(super) struct AssignorDesk {
     pub(super) quorum: Arc<Quorum>,
     pub(super) replicas: Arc<ReplicaManager>,
     pub(super) plugins: Arc<PluginHost>,
+    loaded: Arc<LoadedAssignors>,
 }
 
 /// The `klamm.assignor` of a group: its own config, or that of a pattern.
@@ -41,8 +43,33 @@ pub(super) fn effective_assignor(
 }
 
 impl AssignorDesk {
+    pub(super) fn new(
+        config: Arc<Config>,
+        quorum: Arc<Quorum>,
+        replicas: Arc<ReplicaManager>,
+        plugins: Arc<PluginHost>,
+    ) -> Self {
+        let loaded = Arc::new(LoadedAssignors::follow(&plugins));
+        Self { config, quorum, replicas, plugins, loaded }
+    }
+
+    pub(super) fn assignors_of(&self, group_id: &GroupId) -> Assignors {
+        Assignors {
+            configured: self.assignor_of(group_id),
+            loaded: self.loaded.names(&self.plugins),
+        }
+    }
+
     pub(super) fn assignor_of(&self, group_id: &GroupId) -> Option<PluginName> {
         effective_assignor(&self.config, &self.quorum.image(), group_id)
+    }
+
+    /// What members of a consumer group go by.
+    pub(super) fn times_of(&self, group_id: &GroupId) -> ConsumerTimes {
+        let image = self.quorum.image();
+        let own = image.group_configs(group_id).map(AsRef::as_ref);
+        let (patterns, node) = (&self.config.group_patterns, &self.config.group.consumer);
+        ConsumerTimes::of_group(group_id.as_str(), own, patterns, node)
     }
 
     /// Takes the snapshot now, so that it is of one moment with the question; the answer comes as an event.
@@ -56,16 +83,25 @@ impl AssignorDesk {
             return;
         }
         let snapshot = self.snapshot(&ask, &image, &topics, shard);
-        let asked = tokio::spawn(call(self.plugins.clone(), ask.assignor.clone(), snapshot));
-        tokio::spawn(async move {
+        let asked = self.asked(ask.assignor.clone(), snapshot);
+        tokio::spawn(async move { deliver(answer(&ask, inputs, asked.await), events).await });
+    }
+
+    pub(super) fn asked(
+        &self,
+        assignor: PluginName,
+        snapshot: GroupSnapshot,
+    ) -> impl Future<Output = Result<Assignments, String>> + use<> {
+        let group = snapshot.group_id.clone();
+        let asked = tokio::spawn(call(self.plugins.clone(), assignor.clone(), snapshot));
+        async move {
             // A group must not wait for ever because something panicked.
             let result = asked.await.unwrap_or_else(|error| Err(error.to_string()));
             if let Err(reason) = &result {
-                let (group, assignor) = (&ask.group_id, &ask.assignor);
                 tracing::warn!(%group, %assignor, reason, "a group keeps its assignment");
             }
-            deliver(answer(&ask, inputs, result), events).await;
-        });
+            result
+        }
     }
 
     fn inputs(&self, ask: &Ask, topics: &[Arc<TopicImage>]) -> TargetInputs {
@@ -87,22 +123,28 @@ impl AssignorDesk {
         topics: &[Arc<TopicImage>],
         shard: &Shard,
     ) -> GroupSnapshot {
-        let topic = |topic: &Arc<TopicImage>| TopicSnapshot {
-            name: topic.name.clone(),
-            partitions: (0..)
-                .zip(&topic.partitions)
-                .map(|(index, partition)| {
-                    let at = TopicPartition { topic: topic.name.clone(), partition: index };
-                    let committed = shard.committed(&ask.group_id, &at).map(|it| it.offset.0);
-                    self.partition(&at, partition, image, committed)
-                })
-                .collect(),
-        };
+        let topics = topics.iter().map(|it| self.topic(&ask.group_id, it, image, shard));
         GroupSnapshot {
             group_id: ask.group_id.clone(),
             members: ask.members.iter().map(member).collect(),
-            topics: topics.iter().map(topic).collect(),
+            topics: topics.collect(),
         }
+    }
+
+    pub(super) fn topic(
+        &self,
+        group_id: &GroupId,
+        topic: &TopicImage,
+        image: &MetadataImage,
+        shard: &Shard,
+    ) -> TopicSnapshot {
+        let partition = |(index, partition): (i32, &PartitionImage)| {
+            let at = TopicPartition { topic: topic.name.clone(), partition: index };
+            let committed = shard.committed(group_id, &at).map(|it| it.offset.0);
+            self.partition(&at, partition, image, committed)
+        };
+        let partitions = (0..).zip(&topic.partitions).map(partition).collect();
+        TopicSnapshot { name: topic.name.clone(), partitions }
     }
 
     fn partition(
@@ -180,8 +222,12 @@ fn answer(ask: &Ask, inputs: TargetInputs, result: Result<Assignments, String>) 
 }
 
 async fn deliver(answer: AssignorAnswer, events: mpsc::WeakSender<GroupEvent>) {
+    send(GroupEvent::Assigned(answer), events).await;
+}
+
+pub(super) async fn send(event: GroupEvent, events: mpsc::WeakSender<GroupEvent>) {
     if let Some(events) = events.upgrade() {
         // The coordinator may have given the partition up meanwhile.
-        let _ = events.send(GroupEvent::Assigned(answer)).await;
+        let _ = events.send(event).await;
     }
 }

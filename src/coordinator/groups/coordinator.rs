@@ -65,7 +65,7 @@ impl GroupCoordinator {
             it.register("klamm_group_coordinator_partitions", help, partitions.clone());
         });
         let coordinator = Arc::new(Self {
-            desk: AssignorDesk { config, quorum, replicas, plugins },
+            desk: AssignorDesk::new(config, quorum, replicas, plugins),
             clock: Clock::start(),
             shards: Mutex::default(),
             watcher: Mutex::default(),

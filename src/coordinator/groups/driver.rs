@@ -1,7 +1,7 @@
 //! The machine of one partition of `__consumer_offsets`, as the runtime drives it: keeps who waits, arms timers, and
 //! hands questions to the plugins.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use tokio::sync::mpsc;
 
@@ -10,7 +10,7 @@ use super::{
     event::{Answer, GroupEvent},
 };
 use crate::{
-    base::TimestampMs,
+    base::{GroupId, PluginName, TimestampMs},
     coordinator::{
         append::StoredRecord,
         driver::{Driver, Reply, Unavailable, Work},
@@ -80,6 +80,9 @@ impl GroupDriver {
         for ask in effects.asks {
             self.desk.ask(ask, &self.shard, self.events.clone());
         }
+        for ask in effects.consumer_asks {
+            self.desk.ask_for_consumers(ask, &self.shard, self.events.clone());
+        }
     }
 
     fn late_reply(&mut self, ticket: Ticket, answer: LateAnswer) -> Option<Reply> {
@@ -136,13 +139,27 @@ impl GroupDriver {
                 let done = self.shard.delete_offsets(&id, &partitions);
                 self.answer(done, to, work);
             }
-            GroupEvent::Fetch(id, partitions, to) => {
-                work.replies.push(reply(to, Ok(self.shard.fetch(&id, partitions))));
+            GroupEvent::ConsumerHeartbeat(mut request, to) => {
+                let image = self.desk.quorum.image();
+                request.assignors = self.desk.assignors_of(&request.group_id);
+                request.times = self.desk.times_of(&request.group_id);
+                let done = self.shard.consumer_heartbeat(&request, &image, now);
+                self.answer(done, to, work);
             }
-            GroupEvent::Describe(id, to) => work.replies.push(reply(to, self.shard.describe(&id))),
-            GroupEvent::List(to) => work.replies.push(reply(to, Ok(self.shard.list()))),
-            event => self.handle_change(event, now, work),
+            event => self.handle_question(event, now, work),
         }
+    }
+
+    /// What changes nothing.
+    fn handle_question(&mut self, event: GroupEvent, now: TimestampMs, work: &mut Work) {
+        let reply = match event {
+            GroupEvent::Fetch(request, to) => reply(to, self.shard.fetch(request)),
+            GroupEvent::Describe(id, to) => reply(to, self.shard.describe(&id)),
+            GroupEvent::DescribeConsumer(id, to) => reply(to, self.shard.describe_consumer(&id)),
+            GroupEvent::List(to) => reply(to, Ok(self.shard.list())),
+            event => return self.handle_change(event, now, work),
+        };
+        work.replies.push(reply);
     }
 
     /// What nobody waits for.
@@ -152,23 +169,48 @@ impl GroupDriver {
                 let effects = self.shard.assigned(answer, now);
                 self.absorb(effects, work);
             }
-            GroupEvent::AssignorChanged(id) => self.assignor_changed(&id, now, work),
-            GroupEvent::PluginsReloaded(plugins) => {
-                for id in self.shard.consumer_groups() {
-                    if self.desk.assignor_of(&id).is_some_and(|it| plugins.contains(&it)) {
-                        self.assignor_changed(&id, now, work);
-                    }
-                }
+            GroupEvent::ConsumerAssigned(answer) => {
+                let effects = self.shard.consumer_assigned(answer, now);
+                self.absorb(effects, work);
             }
+            GroupEvent::AssignorChanged(id) => {
+                self.assignor_changed(&id, now, work);
+                self.shard.consumer_assignor_changed(&id);
+            }
+            GroupEvent::PluginsReloaded(plugins) => self.plugins_reloaded(&plugins, now, work),
             GroupEvent::TopicsDeleted(topics) => {
                 let effects = self.shard.topics_deleted(&topics);
                 self.absorb(effects, work);
             }
+            GroupEvent::TopicsChanged => self.shard.metadata_changed(),
             _ => unreachable!("requests are handled before"),
         }
     }
 
-    fn assignor_changed(&mut self, id: &crate::base::GroupId, now: TimestampMs, work: &mut Work) {
+    /// Asks again for the groups that one of `plugins` assigns, or would if it could.
+    fn plugins_reloaded(
+        &mut self,
+        plugins: &BTreeSet<PluginName>,
+        now: TimestampMs,
+        work: &mut Work,
+    ) {
+        let is_configured = |desk: &AssignorDesk, id: &GroupId| {
+            desk.assignor_of(id).is_some_and(|it| plugins.contains(&it))
+        };
+        for id in self.shard.consumer_groups() {
+            if is_configured(&self.desk, &id) {
+                self.assignor_changed(&id, now, work);
+            }
+        }
+        for id in self.shard.consumer_protocol_groups() {
+            let chosen = self.shard.remote_assignor(&id);
+            if chosen.is_some_and(|it| plugins.contains(&it)) || is_configured(&self.desk, &id) {
+                self.shard.consumer_assignor_changed(&id);
+            }
+        }
+    }
+
+    fn assignor_changed(&mut self, id: &GroupId, now: TimestampMs, work: &mut Work) {
         let effects = self.shard.assignor_changed(id, self.desk.assignor_of(id), now);
         self.absorb(effects, work);
     }
@@ -198,7 +240,8 @@ impl Driver for GroupDriver {
     fn loaded(&mut self, now: TimestampMs) -> Work {
         let mut work = Work::default();
         self.next_expiry = Some(later(now, self.expiry_interval_ms));
-        let effects = self.shard.loaded(now);
+        let desk = &self.desk;
+        let effects = self.shard.loaded(&|group_id| desk.times_of(group_id), now);
         self.absorb(effects, &mut work);
         work
     }
@@ -215,10 +258,12 @@ impl Driver for GroupDriver {
 
     fn tick(&mut self, now: TimestampMs) -> Work {
         let mut work = Work::default();
-        while let Some(key) = self.timers.pop_due(now) {
+        // One decision at a time: the next is made on what this one has stored.
+        while work.records.is_empty()
+            && let Some(key) = self.timers.pop_due(now)
+        {
             self.fire(&key, now, &mut work);
         }
-        // Alone, so that it decides on what the timers have stored.
         if work.records.is_empty() && self.next_expiry.is_some_and(|at| at <= now) {
             self.next_expiry = Some(later(now, self.expiry_interval_ms));
             let effects = self.shard.expire(now);

@@ -11,10 +11,13 @@ use crate::{
     base::{GroupId, PluginName, TopicId, TopicName, TopicPartition},
     coordinator::driver::Unavailable,
     group::{
-        CommitOffsets, CommittedOffset, DescribedGroup, GroupError, ListedGroup,
+        CommitOffsets, DescribedGroup, FetchOffsets, Fetched, GroupError, ListedGroup,
         classic::{
             AssignorAnswer, HeartbeatRequest, JoinRequest, Joined, LeavingMember, SyncRequest,
             Synced,
+        },
+        consumer::{
+            ConsumerAnswer, ConsumerHeartbeat, ConsumerHeartbeatRequest, DescribedConsumerGroup,
         },
     },
 };
@@ -25,8 +28,6 @@ pub(super) type Answer<T> = oneshot::Sender<Result<T, GroupError>>;
 /// One result for each part of a request.
 pub(super) type Results = Vec<Result<(), GroupError>>;
 
-pub(super) type Fetched = Vec<(TopicPartition, Option<CommittedOffset>)>;
-
 pub(super) enum GroupEvent {
     /// Its `assignor` is filled in by the driver, as that of a sync.
     Join(JoinRequest, Answer<Joined>),
@@ -34,19 +35,24 @@ pub(super) enum GroupEvent {
     Heartbeat(HeartbeatRequest, Answer<()>),
     Leave(GroupId, Vec<LeavingMember>, Answer<Results>),
     Commit(CommitOffsets, Answer<Results>),
-    /// `None` for all partitions that have an offset.
-    Fetch(GroupId, Option<Vec<TopicPartition>>, Answer<Fetched>),
+    Fetch(FetchOffsets, Answer<Fetched>),
     Describe(GroupId, Answer<DescribedGroup>),
+    /// Its `assignors` are filled in by the driver.
+    ConsumerHeartbeat(ConsumerHeartbeatRequest, Answer<ConsumerHeartbeat>),
+    DescribeConsumer(GroupId, Answer<DescribedConsumerGroup>),
     List(Answer<Vec<ListedGroup>>),
     Delete(GroupId, Answer<()>),
     DeleteOffsets(GroupId, Vec<TopicPartition>, Answer<Results>),
     /// A plugin was asked, and this came of it.
     Assigned(AssignorAnswer),
+    ConsumerAssigned(ConsumerAnswer),
     /// The effective `klamm.assignor` of a group has changed.
     AssignorChanged(GroupId),
     /// These plugins have a new version, or none any more.
     PluginsReloaded(Arc<BTreeSet<PluginName>>),
     TopicsDeleted(Arc<BTreeMap<TopicName, TopicId>>),
+    /// Topics came, went or grew, or the racks of their replicas changed.
+    TopicsChanged,
 }
 
 impl GroupEvent {
@@ -58,14 +64,18 @@ impl GroupEvent {
             Self::Leave(_, _, answer)
             | Self::Commit(_, answer)
             | Self::DeleteOffsets(_, _, answer) => refuse(answer, why),
-            Self::Fetch(_, _, answer) => refuse(answer, why),
+            Self::Fetch(_, answer) => refuse(answer, why),
             Self::Describe(_, answer) => refuse(answer, why),
+            Self::ConsumerHeartbeat(_, answer) => refuse(answer, why),
+            Self::DescribeConsumer(_, answer) => refuse(answer, why),
             Self::List(answer) => refuse(answer, why),
             // Nobody waits: what a load finds is newer, and an offset tells which topic it was meant for.
             Self::Assigned(_)
+            | Self::ConsumerAssigned(_)
             | Self::AssignorChanged(_)
             | Self::PluginsReloaded(_)
-            | Self::TopicsDeleted(_) => {}
+            | Self::TopicsDeleted(_)
+            | Self::TopicsChanged => {}
         }
     }
 }

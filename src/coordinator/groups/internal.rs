@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::{GroupCoordinator, offsets_topic::existing};
 use crate::{
     base::{GroupId, MemberId, TopicPartition},
-    group::{CommitOffsets, CommittedOffset, GroupError, OffsetToCommit},
+    group::{CommitOffsets, CommittedOffset, FetchOffsets, GroupError, OffsetToCommit},
 };
 
 /// While the group's shard is loading; there is no client that would ask again.
@@ -48,10 +48,15 @@ impl GroupCoordinator {
         topic_partition: &TopicPartition,
     ) -> Result<Option<CommittedOffset>, GroupError> {
         self.require_offsets_topic().await?;
-        let partitions = Some(vec![topic_partition.clone()]);
-        let mut fetched = self.fetch(group_id.clone(), partitions.clone()).await;
+        let request = FetchOffsets {
+            group_id: group_id.clone(),
+            member_id: None,
+            member_epoch: -1,
+            partitions: Some(vec![topic_partition.clone()]),
+        };
+        let mut fetched = self.fetch(request.clone()).await;
         while waited_for_load(&fetched).await {
-            fetched = self.fetch(group_id.clone(), partitions.clone()).await;
+            fetched = self.fetch(request.clone()).await;
         }
         Ok(fetched?.pop().and_then(|(_, committed)| committed))
     }

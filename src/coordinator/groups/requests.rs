@@ -4,14 +4,15 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::{
     GroupCoordinator,
-    event::{Answer, Fetched, GroupEvent, Results},
+    event::{Answer, GroupEvent, Results},
 };
 use crate::{
     base::{BrokerId, GroupId, TopicPartition},
     coordinator::InternalTopicError,
     group::{
-        CommitOffsets, DescribedGroup, GroupError, ListedGroup,
+        CommitOffsets, DescribedGroup, FetchOffsets, Fetched, GroupError, ListedGroup,
         classic::{HeartbeatRequest, JoinRequest, Joined, LeavingMember, SyncRequest, Synced},
+        consumer::{ConsumerHeartbeat, ConsumerHeartbeatRequest, DescribedConsumerGroup},
         partition_for,
     },
 };
@@ -65,13 +66,25 @@ impl GroupCoordinator {
     }
 
     /// The offsets of these partitions, or of all that have one.
-    pub async fn fetch(
+    pub async fn fetch(&self, request: FetchOffsets) -> Result<Fetched, GroupError> {
+        let shard = self.shard_of(&request.group_id)?;
+        ask(shard, |answer| GroupEvent::Fetch(request, answer)).await
+    }
+
+    pub async fn consumer_heartbeat(
+        &self,
+        request: ConsumerHeartbeatRequest,
+    ) -> Result<ConsumerHeartbeat, GroupError> {
+        let shard = self.shard_of(&request.group_id)?;
+        ask(shard, |answer| GroupEvent::ConsumerHeartbeat(request, answer)).await
+    }
+
+    pub async fn describe_consumer(
         &self,
         group_id: GroupId,
-        partitions: Option<Vec<TopicPartition>>,
-    ) -> Result<Fetched, GroupError> {
+    ) -> Result<DescribedConsumerGroup, GroupError> {
         let shard = self.shard_of(&group_id)?;
-        ask(shard, |answer| GroupEvent::Fetch(group_id, partitions, answer)).await
+        ask(shard, |answer| GroupEvent::DescribeConsumer(group_id, answer)).await
     }
 
     pub async fn describe(&self, group_id: GroupId) -> Result<DescribedGroup, GroupError> {

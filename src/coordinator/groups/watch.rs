@@ -8,7 +8,7 @@ use std::{
 use super::{GroupCoordinator, assign::effective_assignor, event::GroupEvent};
 use crate::{
     base::{GroupId, PluginName, TopicId, TopicName},
-    metadata::{ConfigResource, MetadataImage},
+    metadata::{ConfigResource, MetadataImage, TopicImage},
     plugin::{HookKind, PluginHost},
 };
 
@@ -51,6 +51,9 @@ impl GroupCoordinator {
             let deleted = Arc::new(deleted);
             self.tell_all(|| GroupEvent::TopicsDeleted(deleted.clone())).await;
         }
+        if topics_changed(before, after) {
+            self.tell_all(|| GroupEvent::TopicsChanged).await;
+        }
         for group_id in changed_group_configs(before, after) {
             let assignor = |image| effective_assignor(&self.desk.config, image, &group_id);
             if assignor(before) == assignor(after) {
@@ -84,6 +87,28 @@ fn assignors(plugins: &PluginHost) -> Versions {
     let status = plugins.status().into_iter();
     let assignors = status.filter(|it| it.hook == Some(HookKind::Assignor));
     assignors.map(|it| (it.name.as_str().into(), it.sha256)).collect()
+}
+
+/// Whether a topic has other partitions, or these other racks. A new leader or a config is nothing to a group.
+fn topics_changed(before: &MetadataImage, after: &MetadataImage) -> bool {
+    let is_as_before = |topic: &Arc<TopicImage>| {
+        let known = before.topic(topic.name.as_str());
+        known.is_some_and(|it| it.id == topic.id && same_replicas(it, topic))
+    };
+    let same_topics = before.topics.len() == after.topics.len();
+    !(same_topics && same_racks(before, after) && after.topics.values().all(is_as_before))
+}
+
+fn same_replicas(one: &Arc<TopicImage>, other: &Arc<TopicImage>) -> bool {
+    let [ours, theirs] = [one, other].map(|it| it.partitions.iter().map(|it| &it.replicas));
+    Arc::ptr_eq(one, other) || ours.eq(theirs)
+}
+
+fn same_racks(before: &MetadataImage, after: &MetadataImage) -> bool {
+    let racks = |image: &MetadataImage| {
+        image.brokers.iter().map(|(&id, it)| (id, it.rack.clone())).collect::<Vec<_>>()
+    };
+    racks(before) == racks(after)
 }
 
 fn deleted_topics(before: &MetadataImage, after: &MetadataImage) -> BTreeMap<TopicName, TopicId> {

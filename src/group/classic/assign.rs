@@ -8,12 +8,12 @@ use bytes::Bytes;
 use super::{
     Assignments, AssignorAnswer, ClassicGroup, State, Step, Subscribed, Target, claims,
     subscription::{decode_assignment, encode_assignment},
-    target::{keep, normal},
+    target::normal,
 };
 use crate::{
     base::{MemberId, PluginName, TimestampMs},
     config::GroupConfig,
-    group::{Ask, AskReason, TimerKind},
+    group::{Ask, AskReason, TimerKind, keep::keep},
 };
 
 /// How long a cooperative group that withheld something waits for the rejoin of those who give it up. A
@@ -198,7 +198,7 @@ impl ClassicGroup {
             Some(target) => &target.assignments,
             None => &given,
         };
-        (!normal(last).is_empty()).then(|| keep(last, inputs))
+        (!normal(last).is_empty()).then(|| keep(last, &inputs.subscriptions, &inputs.partitions))
     }
 
     /// What the members get of a target in this generation.

@@ -202,10 +202,8 @@ impl ClassicGroup {
         step: &mut Step<'_>,
     ) {
         let Some(member) = self.members.get_mut(member_id) else { return };
-        member.session.deadline = deadline;
-        if member.session.armed.is_none_or(|armed| deadline < armed) {
-            member.session.armed = Some(deadline);
-            step.effects.timer(deadline, &self.id, TimerKind::Session(member_id.clone()));
+        if let Some(at) = member.session.keep_until(deadline) {
+            step.effects.timer(at, &self.id, TimerKind::Session(member_id.clone()));
         }
     }
 

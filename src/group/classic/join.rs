@@ -1,9 +1,9 @@
 //! `JoinGroup`: who may come in, under which id, and whether that begins a rebalance.
 
-use super::{ClassicGroup, JoinRequest, Member, State, Step, member::Session};
+use super::{ClassicGroup, JoinRequest, Member, State, Step};
 use crate::{
     base::MemberId,
-    group::{GroupError, Ticket, TimerKind},
+    group::{GroupError, Ticket, TimerKind, session::Session},
 };
 
 /// A new member cannot know its id before its first join is answered, so it cannot send heartbeats and a

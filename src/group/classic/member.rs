@@ -5,8 +5,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::{
-    base::{MemberId, TimestampMs},
-    group::{MemberMetadata, Ticket},
+    base::MemberId,
+    group::{MemberMetadata, Ticket, session::Session},
 };
 
 /// An assignment protocol that a member supports, with what it tells its leader.
@@ -34,14 +34,6 @@ pub struct Member {
     /// Its first join has not been answered: it cannot know its id, so it cannot send heartbeats.
     pub(super) is_new: bool,
     pub(super) session: Session,
-}
-
-/// When a member is given up. A heartbeat only moves the deadline; the timer that fires early is armed again,
-/// so that each member has about one timer however often it calls.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Session {
-    pub(super) deadline: TimestampMs,
-    pub(super) armed: Option<TimestampMs>,
 }
 
 impl Member {

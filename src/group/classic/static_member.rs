@@ -1,10 +1,10 @@
 //! Static membership (KIP-345): a process that comes back under its `group.instance.id` takes the place of
 //! its former self, and the former self is fenced.
 
-use super::{ClassicGroup, JoinRequest, Joined, State, Step, member::Session};
+use super::{ClassicGroup, JoinRequest, Joined, State, Step};
 use crate::{
     base::MemberId,
-    group::{GroupError, Ticket},
+    group::{GroupError, Ticket, session::Session},
 };
 
 impl ClassicGroup {

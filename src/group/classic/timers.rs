@@ -3,7 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::{ClassicGroup, State, Step};
-use crate::{base::MemberId, group::TimerKind};
+use crate::{
+    base::MemberId,
+    group::{TimerKind, session::Wake},
+};
 
 impl ClassicGroup {
     pub fn fire(&mut self, kind: &TimerKind, step: &mut Step<'_>) {
@@ -14,6 +17,8 @@ impl ClassicGroup {
             TimerKind::FollowUp(generation_id) => self.follow_up(*generation_id, step),
             // Needs the assignor's name: the runtime calls `assignor_changed` instead.
             TimerKind::Probe => {}
+            // Of the other protocol, that the group spoke before.
+            TimerKind::Revocation(..) => {}
         }
     }
 
@@ -29,6 +34,7 @@ impl ClassicGroup {
             }
             TimerKind::FollowUp(generation_id) => *generation_id == self.generation_id,
             TimerKind::Probe => true,
+            TimerKind::Revocation(..) => false,
         }
     }
 
@@ -37,19 +43,15 @@ impl ClassicGroup {
             self.maybe_complete_join(step);
             return;
         }
-        let now = step.now;
         let Some(member) = self.members.get_mut(member_id) else { return };
-        if member.session.armed.is_none_or(|armed| now < armed) {
-            // Another timer stands for this session by now.
-            return;
-        }
-        member.session.armed = None;
-        let deadline = member.session.deadline;
-        if now < deadline {
-            self.keep_until(member_id, deadline, step);
-        } else if !member.waits_for_us() {
-            self.remove(member_id, step);
-            self.after_removal(step);
+        match member.session.fire(step.now) {
+            Wake::Stale => {}
+            Wake::Until(deadline) => self.keep_until(member_id, deadline, step),
+            Wake::Expired if member.waits_for_us() => {}
+            Wake::Expired => {
+                self.remove(member_id, step);
+                self.after_removal(step);
+            }
         }
     }
 

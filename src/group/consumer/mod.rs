@@ -3,14 +3,36 @@
 //! A group is what its records say: the group's epoch, its members, the target assignment and the
 //! current one of each member. Each heartbeat moves one member a step from what it has towards its target.
 
+mod admission;
+mod ask;
 pub mod assignor;
+mod describe;
+mod group;
+mod heartbeat;
+mod leave;
+mod member;
+mod offsets;
 mod partitions;
-pub mod regex;
+mod reconcile;
+mod regex;
+mod replay;
 mod requests;
 mod shard;
+mod soft;
+mod step;
+mod targets;
+mod timers;
+mod topics;
 
+pub use ask::{Assignors, ConsumerAnswer, ConsumerAsk};
+pub use group::ConsumerGroup;
 pub use partitions::TopicPartitions;
 pub use requests::{
     ConsumerGroupState, ConsumerHeartbeat, ConsumerHeartbeatRequest, DescribedConsumerGroup,
-    DescribedConsumerMember,
+    DescribedConsumerMember, TopicFilter,
 };
+pub(super) use soft::Soft;
+pub(super) use step::Step;
+
+#[cfg(test)]
+mod tests;

@@ -1,15 +1,18 @@
 //! What members of a consumer group ask, and what they are told (`ConsumerGroupHeartbeat`, `ConsumerGroupDescribe`).
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeSet, fmt, sync::Arc};
 
-use super::TopicPartitions;
-use crate::base::{GroupId, MemberId, PluginName, TopicName};
+use super::{Assignors, TopicPartitions};
+use crate::{
+    base::{GroupId, MemberId, PluginName, TopicName},
+    config::group::ConsumerTimes,
+};
 
 /// `None` for what has not changed since the member's last heartbeat.
 #[derive(Clone, Debug)]
 pub struct ConsumerHeartbeatRequest {
     pub group_id: GroupId,
-    /// Made by the client from version 1 on; by the coordinator (filled in by the handler) when it is empty.
+    /// Made by the client from version 1 on; by the handler when a join of version 0 leaves it empty.
     pub member_id: MemberId,
     /// 0 to join, -1 to leave, -2 for a static member that leaves for a while.
     pub member_epoch: i32,
@@ -27,6 +30,32 @@ pub struct ConsumerHeartbeatRequest {
     pub client_id: Arc<str>,
     pub client_host: Arc<str>,
     pub api_version: i16,
+    /// Filled in by the driver.
+    pub assignors: Assignors,
+    /// Of the group; filled in by the driver.
+    pub times: ConsumerTimes,
+    /// Of the member's principal; filled in by the handler.
+    pub may_describe: TopicFilter,
+}
+
+/// The topics that a regular expression may find: a member learns of no others.
+#[derive(Clone)]
+pub struct TopicFilter(pub Arc<dyn Fn(&TopicName) -> bool + Send + Sync>);
+
+impl TopicFilter {
+    pub fn all() -> Self {
+        Self(Arc::new(|_| true))
+    }
+
+    pub fn admits(&self, topic: &TopicName) -> bool {
+        (self.0)(topic)
+    }
+}
+
+impl fmt::Debug for TopicFilter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TopicFilter")
+    }
 }
 
 /// The coordinator's answer.

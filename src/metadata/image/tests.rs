@@ -60,6 +60,7 @@ fn everything() -> Vec<MetadataRecord> {
             name: "klamm.assignor".into(),
             value: Some("sticky".into()),
         },
+        MetadataRecord::FeatureLevel { name: "group.version".into(), level: 0 },
         MetadataRecord::ClientQuota {
             entity: [(QuotaEntityType::ClientId, Some("app".into()))].into(),
             key: "producer_byte_rate".into(),

@@ -7,6 +7,7 @@
 //!
 //! Rule: what passes here is read by the decoder in the same way, or refused by it: the walk is as strict or stricter.
 
+mod group_requests;
 mod partition_requests;
 mod requests;
 mod schema;
@@ -88,6 +89,8 @@ fn message(api_key: ApiKey) -> Option<&'static Message> {
         ApiKey::PushTelemetry => &settings_requests::PUSH_TELEMETRY,
         ApiKey::DescribeQuorum => &settings_requests::DESCRIBE_QUORUM,
         ApiKey::UpdateFeatures => &settings_requests::UPDATE_FEATURES,
+        ApiKey::ConsumerGroupHeartbeat => &group_requests::CONSUMER_GROUP_HEARTBEAT,
+        ApiKey::ConsumerGroupDescribe => &group_requests::CONSUMER_GROUP_DESCRIBE,
         ApiKey::DeleteRecords => &partition_requests::DELETE_RECORDS,
         ApiKey::OffsetForLeaderEpoch => &partition_requests::OFFSET_FOR_LEADER_EPOCH,
         ApiKey::OffsetDelete => &partition_requests::OFFSET_DELETE,

@@ -78,6 +78,8 @@ guarded! {
     LeaveGroup LeaveGroupRequest,
     SyncGroup SyncGroupRequest,
     DescribeGroups DescribeGroupsRequest,
+    ConsumerGroupHeartbeat ConsumerGroupHeartbeatRequest,
+    ConsumerGroupDescribe ConsumerGroupDescribeRequest,
     ListGroups ListGroupsRequest,
     ApiVersions ApiVersionsRequest,
     CreateTopics CreateTopicsRequest,

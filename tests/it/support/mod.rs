@@ -4,6 +4,7 @@ mod broker;
 mod client;
 mod consumer;
 mod group;
+mod group_samples;
 pub(crate) mod guests;
 mod operator;
 mod partition_samples;

@@ -19,7 +19,10 @@ use kafka_protocol::{
     protocol::{Encodable, StrBytes},
 };
 
-use super::{partition_samples::partition_sample, settings_samples::settings_sample};
+use super::{
+    group_samples::group_sample, partition_samples::partition_sample,
+    settings_samples::settings_sample,
+};
 
 /// A topic that no broker has; requests name it and get an error.
 const TOPIC: &str = "hostile";
@@ -74,6 +77,7 @@ pub(crate) fn sample_body(key: i16, version: i16) -> BytesMut {
         ApiKey::DescribeCluster => encoded(version, &DescribeClusterRequest::default()),
         other => partition_sample(other, version)
             .or_else(|| settings_sample(other, version))
+            .or_else(|| group_sample(other, version))
             .unwrap_or_else(|| panic!("{other:?} is served: give it a sample")),
     }
 }

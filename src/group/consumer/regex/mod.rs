@@ -1,4 +1,4 @@
-//! Regular expressions by which members subscribe (KIP-848, `SubscribedTopicRegex`), and when they are matched again.
+//! Regular expressions by which members subscribe (KIP-848, `SubscribedTopicRegex`).
 //!
 //! Rule: as in Kafka a name must match as a whole, and internal topics are names like others. What a pattern may take is bounded,
 //! since any client may send one.
@@ -9,17 +9,12 @@ use std::collections::BTreeSet;
 
 use regex::bytes::{Regex, RegexBuilder};
 
-use crate::{
-    base::{TimestampMs, TopicName},
-    group::{GroupError, ResolvedRegex},
-};
+use crate::{base::TopicName, group::GroupError};
 
 /// Longer ones are refused: hundreds of topics could be named one by one in it.
 const PATTERN_BYTES_MAX: usize = 8 * 1024;
 /// What a pattern may become in memory, and with it the work for each letter of a topic's name.
 const COMPILED_BYTES_MAX: usize = 128 * 1024;
-/// A group is not busy with new topics again and again while many are made.
-const REFRESH_MIN_INTERVAL_MS: i64 = 10_000;
 
 /// A pattern, ready for use.
 #[derive(Clone, Debug)]
@@ -75,32 +70,6 @@ fn reason(error: &regex::Error) -> String {
             let last = told.lines().last().unwrap_or_default();
             last.trim_start_matches("error: ").into()
         }
-    }
-}
-
-/// What is known when it is asked whether a group's regular expressions are to be matched again (Kafka's
-/// `maybeUpdateRegularExpressions`).
-#[derive(Clone, Copy, Debug)]
-pub struct Refresh {
-    /// Of the metadata image in which a topic was made last.
-    pub new_topics_version: i64,
-    /// `group.consumer.regex.refresh.interval.ms`
-    pub interval_ms: i32,
-    pub now: TimestampMs,
-}
-
-impl Refresh {
-    /// All of a group's are matched at once. `is_one_missing`: one that a member subscribes by has not been matched yet.
-    pub fn is_due<'a>(
-        self,
-        resolved: impl IntoIterator<Item = &'a ResolvedRegex>,
-        is_one_missing: bool,
-    ) -> bool {
-        let last = resolved.into_iter().map(|it| (it.timestamp.0, it.version)).max();
-        let Some((timestamp, version)) = last else { return is_one_missing };
-        let age = self.now.0.saturating_sub(timestamp);
-        let is_outdated = version < self.new_topics_version || age > self.interval_ms.into();
-        age > REFRESH_MIN_INTERVAL_MS && (is_one_missing || is_outdated)
     }
 }
 

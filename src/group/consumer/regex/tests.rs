@@ -1,4 +1,4 @@
-//! What matches, as RE2/J has it; what is refused; when it is matched again.
+//! What matches, as RE2/J has it; what is refused.
 
 use proptest::prelude::*;
 
@@ -69,35 +69,6 @@ fn what_is_no_pattern_is_refused_with_what_is_wrong() {
     }
     assert!(refused("(a{1000}){1000}").ends_with("it takes too much memory."));
     assert!(refused(&"a".repeat(PATTERN_BYTES_MAX + 1)).ends_with("than 8192 bytes."));
-}
-
-fn resolved(timestamp: i64, version: i64) -> ResolvedRegex {
-    ResolvedRegex { topics: BTreeSet::new(), version, timestamp: TimestampMs(timestamp) }
-}
-
-#[test]
-fn it_is_matched_again_for_new_topics_for_new_patterns_and_now_and_then() {
-    let due = |now, new_topics_version, is_one_missing| {
-        let now = TimestampMs(now);
-        let refresh = Refresh { new_topics_version, interval_ms: 600_000, now };
-        refresh.is_due(&[resolved(0, 5), resolved(0, 5)], is_one_missing)
-    };
-    // What is known is known; new topics count from the next version on.
-    assert!(!due(10_001, 5, false));
-    assert!(due(10_001, 6, false));
-    assert!(due(10_001, 5, true));
-    // At most once in ten seconds.
-    assert!(!due(10_000, 6, true));
-    // And when it is old.
-    assert!(!due(600_000, 5, false));
-    assert!(due(600_001, 5, false));
-}
-
-#[test]
-fn the_first_pattern_of_a_group_is_matched_at_once() {
-    let refresh = Refresh { new_topics_version: 0, interval_ms: 600_000, now: TimestampMs(1) };
-    assert!(refresh.is_due(&[], true));
-    assert!(!refresh.is_due(&[], false));
 }
 
 proptest! {

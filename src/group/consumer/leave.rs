@@ -1,0 +1,102 @@
+//! How members go: they leave, for good or for a while, or their time is up.
+
+use super::{
+    ConsumerGroup, ConsumerHeartbeat, ConsumerHeartbeatRequest, Soft, Step, TopicPartitions,
+    member::{LEAVE_STATIC_EPOCH, Member},
+};
+use crate::{
+    base::{GroupId, MemberId},
+    group::{CurrentAssignment, GroupError, GroupRecord},
+};
+
+impl ConsumerGroup {
+    /// # Errors
+    ///
+    /// [`GroupError::UnknownMemberId`], [`GroupError::FencedInstanceId`].
+    pub(super) fn leave(
+        &self,
+        request: &ConsumerHeartbeatRequest,
+        soft: &mut Soft,
+        step: &mut Step<'_>,
+    ) -> Result<ConsumerHeartbeat, GroupError> {
+        let member = self.leaving(request)?;
+        if request.member_epoch == LEAVE_STATIC_EPOCH {
+            step.store_current(&request.member_id, Some(away(member)));
+        } else {
+            self.fence(&request.member_id, soft, step);
+        }
+        Ok(ConsumerHeartbeat {
+            member_id: request.member_id.clone(),
+            member_epoch: request.member_epoch,
+            heartbeat_interval_ms: 0,
+            assignment: None,
+        })
+    }
+
+    fn leaving(&self, request: &ConsumerHeartbeatRequest) -> Result<&Member, GroupError> {
+        let Some(instance) = &request.group_instance_id else {
+            return self.members.get(&request.member_id).ok_or(GroupError::UnknownMemberId);
+        };
+        let (holder, member) = self.static_member(instance).ok_or(GroupError::UnknownMemberId)?;
+        if *holder == request.member_id { Ok(member) } else { Err(GroupError::FencedInstanceId) }
+    }
+
+    /// Removes a member. What it had is the others' from the next epoch's targets on.
+    pub(super) fn fence(&self, id: &MemberId, soft: &mut Soft, step: &mut Step<'_>) {
+        self.dismiss(id, soft, step);
+        soft.outdate();
+        // Its topics and its regular expression stay: the next heartbeat looks what the others still read.
+        step.store_group(self.epoch + 1, self.metadata_hash);
+    }
+
+    /// In this order, so that no record of a member is left without its metadata.
+    pub(super) fn dismiss(&self, id: &MemberId, soft: &mut Soft, step: &mut Step<'_>) {
+        step.store_current(id, None);
+        step.store_target(id, None);
+        step.store_member(id, None);
+        soft.forget(id);
+    }
+
+    /// Nothing is left of the group once they are replayed.
+    pub(in crate::group) fn tombstones(&self, group_id: &GroupId) -> Vec<GroupRecord> {
+        let own = || group_id.clone();
+        let member = |id: &MemberId| (own(), id.clone());
+        let current = self.members.keys().map(member);
+        let current = current.map(|(group_id, member_id)| GroupRecord::ConsumerCurrent {
+            group_id,
+            member_id,
+            value: None,
+        });
+        let targets = self.targets.keys().map(member);
+        let targets = targets.map(|(group_id, member_id)| GroupRecord::ConsumerTargetMember {
+            group_id,
+            member_id,
+            value: None,
+        });
+        let metadata = self.members.keys().map(member);
+        let metadata = metadata.map(|(group_id, member_id)| GroupRecord::ConsumerMember {
+            group_id,
+            member_id,
+            value: None,
+        });
+        let regexes = self.regexes.keys();
+        let regexes = regexes.map(|regex| GroupRecord::ConsumerRegex {
+            group_id: own(),
+            regex: regex.clone(),
+            value: None,
+        });
+        let target_epoch = GroupRecord::ConsumerTarget { group_id: own(), assignment_epoch: None };
+        let group = GroupRecord::ConsumerGroup { group_id: own(), value: None };
+        let members = current.chain(targets).chain([target_epoch]).chain(metadata);
+        members.chain(regexes).chain([group]).collect()
+    }
+}
+
+/// A static member that will come back: it keeps what it has, and has given up what it had to.
+fn away(member: &Member) -> CurrentAssignment {
+    CurrentAssignment {
+        member_epoch: LEAVE_STATIC_EPOCH,
+        pending_revocation: TopicPartitions::default(),
+        ..member.current.clone()
+    }
+}
