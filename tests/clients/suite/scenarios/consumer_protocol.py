@@ -71,14 +71,14 @@ class Group:
         return found
 
     def settled(self):
-        """What each member owns, once every partition has one owner and nothing has changed for a while."""
+        """What each member owns, once each owns something, every partition has one owner, and nothing has changed for a while."""
         wanted = sorted((topic, partition) for topic, partitions in self.topics.items() for partition in range(partitions))
         deadline, seen, since = time.monotonic() + SECONDS, None, 0
         while time.monotonic() < deadline:
             owned = self.owned()
             if owned != seen:
                 seen, since = owned, time.monotonic()
-            is_whole = sorted(at for partitions in owned.values() for at in partitions) == wanted
+            is_whole = all(owned.values()) and sorted(at for partitions in owned.values() for at in partitions) == wanted
             if is_whole and time.monotonic() - since > STABLE_SECONDS:
                 return owned
             time.sleep(0.1)
