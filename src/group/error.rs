@@ -44,7 +44,7 @@ pub enum GroupError {
     StaleMemberEpoch,
     #[error("no such assignor is built in or loaded")]
     UnsupportedAssignor,
-    #[error("not a regular expression: {0}")]
+    #[error("{0}")]
     InvalidRegularExpression(String),
     #[error("{0}")]
     InvalidRequest(String),

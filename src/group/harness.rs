@@ -16,12 +16,13 @@ use super::{
         Assignments, AssignorAnswer, HeartbeatRequest, JoinRequest, Joined, LeavingMember,
         Protocol, State, SyncRequest, Synced, TargetInputs,
     },
+    consumer::{ConsumerAsk, ConsumerHeartbeat, ConsumerHeartbeatRequest},
 };
 use crate::{
-    base::{GroupId, MemberId, TimestampMs},
+    base::{GroupId, LeaderEpoch, MemberId, TimestampMs, TopicId, TopicName},
     config::{Config, GroupConfig, group::ConsumerTimes},
     machine::Machine,
-    metadata::MetadataImage,
+    metadata::{MetadataImage, PartitionImage, TopicImage},
 };
 
 pub(super) const SESSION_MS: i64 = 10_000;
@@ -34,6 +35,14 @@ pub(super) fn settings() -> GroupConfig {
     Config::default().group
 }
 
+const PARTITION: PartitionImage = PartitionImage {
+    leader: None,
+    leader_epoch: LeaderEpoch(0),
+    partition_epoch: 0,
+    replicas: Vec::new(),
+    isr: Vec::new(),
+};
+
 pub(super) struct Harness {
     pub(super) settings: GroupConfig,
     pub(super) shard: Shard,
@@ -41,6 +50,7 @@ pub(super) struct Harness {
     pub(super) image: MetadataImage,
     pub(super) now: TimestampMs,
     pub(super) asks: Vec<Ask>,
+    pub(super) consumer_asks: Vec<ConsumerAsk>,
     /// The effective `klamm.assignor`.
     pub(super) assignor: Option<&'static str>,
     timers: BTreeSet<(TimestampMs, TimerKey)>,
@@ -57,6 +67,7 @@ impl Harness {
             image: MetadataImage::default(),
             now: TimestampMs(1_000_000),
             asks: Vec::new(),
+            consumer_asks: Vec::new(),
             assignor: None,
             timers: BTreeSet::new(),
             answers: BTreeMap::new(),
@@ -74,6 +85,7 @@ impl Harness {
         }
         self.timers.extend(effects.timers);
         self.asks.extend(effects.asks);
+        self.consumer_asks.extend(effects.consumer_asks);
         for (ticket, answer) in effects.answers {
             assert!(self.answers.insert(ticket, answer).is_none(), "{ticket:?} is answered once");
         }
@@ -126,6 +138,30 @@ impl Harness {
         result
     }
 
+    pub(super) fn consume(
+        &mut self,
+        request: &ConsumerHeartbeatRequest,
+    ) -> Result<ConsumerHeartbeat, GroupError> {
+        let (effects, result) = self.shard.consumer_heartbeat(request, &self.image, self.now);
+        assert!(result.is_ok() || effects == Effects::default(), "an error changes nothing");
+        self.absorb(effects);
+        result
+    }
+
+    /// A topic comes, goes with `None`, or has another number of partitions.
+    pub(super) fn topic(&mut self, id: TopicId, name: &str, partitions: Option<usize>) {
+        let name = TopicName::from(name);
+        self.image.topics.remove(&name);
+        self.image.topic_names.remove(&id);
+        if let Some(count) = partitions {
+            let topic = TopicImage { id, name: name.clone(), partitions: vec![PARTITION; count] };
+            self.image.topics.insert(name.clone(), topic.into());
+            self.image.topic_names.insert(id, name);
+        }
+        self.image.version += 1;
+        self.shard.metadata_changed();
+    }
+
     pub(super) fn leave(&mut self, ids: &[&str]) -> Vec<Result<(), GroupError>> {
         let leaving: Vec<_> = ids
             .iter()
@@ -160,6 +196,7 @@ impl Harness {
             self.shard.replay(record.clone());
         }
         self.timers.clear();
+        self.consumer_asks.clear();
         let effects = self.shard.loaded(&|_| TIMES, self.now);
         self.absorb(effects);
     }

@@ -14,6 +14,7 @@ mod member;
 mod offsets;
 mod partitions;
 mod reconcile;
+mod regex;
 mod replay;
 mod requests;
 mod shard;
@@ -21,7 +22,6 @@ mod soft;
 mod step;
 mod targets;
 mod timers;
-mod topic_regex;
 mod topics;
 
 pub use ask::{Assignors, ConsumerAnswer, ConsumerAsk};
@@ -33,3 +33,6 @@ pub use requests::{
 };
 pub(super) use soft::Soft;
 pub(super) use step::Step;
+
+#[cfg(test)]
+mod tests;

@@ -86,3 +86,6 @@ fn moved(
         pending_revocation,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -47,8 +47,12 @@ impl Soft {
 
     /// Whether the regular expressions have to be matched again.
     pub(super) fn take_matching(&mut self, step: &Step<'_>) -> bool {
-        let too_soon = self.last_match.is_some_and(|it| step.now.since(it) < MATCH_INTERVAL_MS);
-        if self.has_matched || too_soon {
+        let interval = step.settings.consumer.regex_refresh_interval_ms.unsigned_abs();
+        let is_due = self.last_match.is_none_or(|it| {
+            let age = step.now.since(it);
+            age >= interval.into() || (!self.has_matched && age >= MATCH_INTERVAL_MS)
+        });
+        if !is_due {
             return false;
         }
         self.has_matched = true;

@@ -1,15 +1,12 @@
 //! The topics that a group reads: by name, and by regular expressions that the coordinator matches (KIP-848).
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::{collections::BTreeSet, sync::Arc};
 
 use sha2::{Digest, Sha256};
 
 use super::{
-    ConsumerGroup, ConsumerHeartbeatRequest, Soft, Step, TopicFilter, heartbeat::Draft,
-    topic_regex::TopicRegex,
+    ConsumerGroup, ConsumerHeartbeatRequest, Soft, Step, heartbeat::Draft,
+    regex::TopicRegex,
 };
 use crate::{
     base::TopicName,
@@ -29,7 +26,7 @@ impl ConsumerGroup {
     ) -> Result<Option<TopicRegex>, GroupError> {
         let told = request.subscribed_topic_regex.as_ref().filter(|it| !it.is_empty());
         let new = told.filter(|it| !self.regexes.contains_key(*it));
-        new.map(|it| TopicRegex::parse(it)).transpose()
+        new.map(|it| TopicRegex::compile(it)).transpose()
     }
 }
 
@@ -58,7 +55,7 @@ impl Draft<'_> {
         let mut changed = false;
         for regex in known {
             // It was read before it was stored.
-            let Ok(pattern) = TopicRegex::parse(&regex) else { continue };
+            let Ok(pattern) = TopicRegex::compile(&regex) else { continue };
             changed |= self.match_topics(&regex, &pattern, step);
         }
         changed
@@ -82,7 +79,8 @@ impl Draft<'_> {
         pattern: &TopicRegex,
         step: &mut Step<'_>,
     ) -> bool {
-        let topics = matching(pattern, &self.request.may_describe, self.image);
+        let visible = self.image.topics.keys().filter(|it| self.request.may_describe.admits(it));
+        let topics = pattern.resolve(visible);
         if self.regexes.get(regex).is_some_and(|it| it.topics == topics) {
             return false;
         }
@@ -125,14 +123,4 @@ fn add_topic(digest: &mut Sha256, topic: &TopicImage, image: &MetadataImage) {
             digest.update(rack);
         }
     }
-}
-
-fn matching(
-    pattern: &TopicRegex,
-    may_describe: &TopicFilter,
-    image: &MetadataImage,
-) -> BTreeSet<TopicName> {
-    let topics: &BTreeMap<TopicName, Arc<TopicImage>> = &image.topics;
-    let found = topics.keys().filter(|it| pattern.matches(it) && may_describe.admits(it));
-    found.cloned().collect()
 }
