@@ -1,9 +1,7 @@
 //! Members come, go, and hand partitions over.
 
 use super::*;
-use crate::{
-    group::{GroupError, consumer::ConsumerHeartbeat},
-};
+use crate::group::{GroupError, consumer::ConsumerHeartbeat};
 
 /// All of them beat and obey in turn until nothing moves any more.
 fn settle(it: &mut Harness, clients: &mut [Client]) {

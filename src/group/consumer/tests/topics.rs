@@ -132,10 +132,8 @@ fn what_no_member_matches_any_more_is_forgotten() {
     it.consume(&matching("a", "t.*")).unwrap();
     it.consume(&matching("b", "u.*")).unwrap();
     it.consume(&beat("b", -1)).unwrap();
-    let ended = ConsumerHeartbeatRequest {
-        subscribed_topic_regex: Some("".into()),
-        ..owning("a", 1, [0])
-    };
+    let ended =
+        ConsumerHeartbeatRequest { subscribed_topic_regex: Some("".into()), ..owning("a", 1, [0]) };
     it.consume(&ended).unwrap();
     let group = it.shard.consumer_group("g").unwrap();
     assert!(group.regexes.is_empty(), "{:?}", group.regexes);
