@@ -211,6 +211,47 @@ fn settings_that_contradict_each_other_are_refused() {
 }
 
 #[test]
+fn settings_of_consumer_groups_that_contradict_each_other_are_refused() {
+    for (text, want) in [
+        (
+            "group.consumer.session.timeout.ms = 6000",
+            "group.consumer.session.timeout.ms: 6000 is below group.consumer.min.session.timeout.ms (45000)",
+        ),
+        (
+            "group.consumer.heartbeat.interval.ms = 15001",
+            "group.consumer.heartbeat.interval.ms: 15001 is above group.consumer.max.heartbeat.interval.ms (15000)",
+        ),
+        (
+            "group.consumer.min.heartbeat.interval.ms = 15001",
+            "group.consumer.min.heartbeat.interval.ms (15001) is above group.consumer.max.heartbeat.interval.ms (15000)",
+        ),
+        (
+            "group.consumer.min.session.timeout.ms = 1\ngroup.consumer.session.timeout.ms = 5000",
+            "group.consumer.heartbeat.interval.ms: 5000 is not below group.consumer.session.timeout.ms (5000)",
+        ),
+        ("group.consumer.assignors = []", "group.consumer.assignors: needs an assignor"),
+        (
+            "group.coordinator.rebalance.protocols = \"consumer\"",
+            "k.toml:1: group.coordinator.rebalance.protocols: must name classic",
+        ),
+        (
+            "[klamm.groups.\"g*\"]\nconsumer.session.timeout.ms = 1000",
+            "k.toml:2: klamm.groups: \"g*\": consumer.session.timeout.ms must be greater than or equal to",
+        ),
+        (
+            "[klamm.groups.\"g*\"]\nconsumer.session.timeout.ms = \"soon\"",
+            "Not a number of type INT",
+        ),
+    ] {
+        let problems = load(text).unwrap_err().to_string();
+        assert!(problems.contains(want), "{problems}");
+    }
+    let text = "[klamm.groups.\"g*\"]\nconsumer.session.timeout.ms = 50000";
+    let patterns = load(text).unwrap().config.group_patterns;
+    assert_eq!(patterns.find("g").unwrap()["consumer.session.timeout.ms"], "50000");
+}
+
+#[test]
 fn how_often_logs_are_looked_at_is_also_when_they_are_flushed_unless_that_is_said() {
     let flush_ms = |text: &str| load(text).unwrap().config.topic_defaults.get("flush.ms").cloned();
     assert_eq!(flush_ms("node.id = 1"), None);

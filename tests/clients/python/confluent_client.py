@@ -66,9 +66,9 @@ def _send(client, topic, record, delivered):
             client.poll(0.1)
 
 
-def consume(topic, file, offsets=None, time=None, group=None, count=None):
+def consume(topic, file, offsets=None, time=None, group=None, count=None, protocol="classic"):
     reader = Consumer(BOOTSTRAP | {
-        "group.id": group or "nobody", "auto.offset.reset": "earliest", "enable.partition.eof": True,
+        "group.id": group or "nobody", "group.protocol": protocol, "auto.offset.reset": "earliest", "enable.partition.eof": True,
         "enable.auto.commit": False, "fetch.wait.max.ms": 100, "max.partition.fetch.bytes": 4_000_000})
     try:
         found = _next_of_group(reader, topic, count) if group else _to_the_end(reader, topic, offsets, time)
@@ -201,17 +201,34 @@ def delete_records(topic, offsets):
     _admin("delete_records", [TopicPartition(topic, int(partition), offset) for partition, offset in offsets.items()])
 
 
-def join(member, group, topics, assignor):
-    reader = Consumer(BOOTSTRAP | {
-        "group.id": group, "client.id": member, "partition.assignment.strategy": assignor, "session.timeout.ms": 10_000,
-        "heartbeat.interval.ms": 300, "auto.offset.reset": "earliest", "enable.auto.commit": False,
-        "topic.metadata.refresh.interval.ms": 1000})
-    _members[member] = joined = Member(lambda: reader.poll(0.1), reader.close)
-    reader.subscribe(topics, on_assign=lambda _, given: joined.assigned(_names(given)),
+def join(member, group, topics=None, assignor=None, protocol="classic", instance=None, regex=None):
+    settings = _next_generation(assignor, instance) if protocol == "consumer" else _classic(assignor)
+    reader = Consumer(BOOTSTRAP | settings | {
+        "group.id": group, "client.id": member, "auto.offset.reset": "earliest", "topic.metadata.refresh.interval.ms": 1000})
+    joined = Member(lambda: _note_read(joined, reader.poll(0.1)), reader.close)
+    _members[member] = joined
+    # A name that begins with ^ is a regular expression.
+    reader.subscribe([regex] if regex else topics, on_assign=lambda _, given: joined.assigned(_names(given)),
                      on_revoke=lambda _, taken: joined.revoked(_names(taken)),
                      on_lost=lambda _, taken: joined.revoked(_names(taken)))
     joined.start()
     return {}
+
+
+def _classic(assignor):
+    return {"partition.assignment.strategy": assignor, "session.timeout.ms": 10_000, "heartbeat.interval.ms": 300,
+            "enable.auto.commit": False}
+
+
+def _next_generation(assignor, instance):
+    """Members of the consumer protocol commit what they have read when they give it up."""
+    given = {"group.remote.assignor": assignor, "group.instance.id": instance}
+    return {"group.protocol": "consumer", "enable.auto.commit": True} | {key: value for key, value in given.items() if value}
+
+
+def _note_read(member, message):
+    if message and not message.error():
+        member.read.append([message.topic(), message.partition(), message.offset()])
 
 
 def _names(partitions):

@@ -1,4 +1,4 @@
-"""A member of a group that polls in a thread, and the history of what it owned."""
+"""A member of a group that polls in a thread, the history of what it owned, and the places of what it has read, if it notes them."""
 
 import threading
 import time
@@ -10,6 +10,7 @@ class Member:
     def __init__(self, poll, close):
         self.owned = set()
         self.history = []
+        self.read = []
         self._poll = poll
         self._close = close
         self._leaving = threading.Event()
@@ -30,13 +31,13 @@ class Member:
     def state(self):
         if self._error:
             raise self._error
-        return {"owned": sorted(self.owned), "history": list(self.history)}
+        return {"owned": sorted(self.owned), "history": list(self.history), "read": list(self.read)}
 
     def leave(self):
         self._leaving.set()
         self._thread.join(30)
         self.revoked(set(self.owned))
-        return {"history": self.history}
+        return {"history": self.history, "read": self.read}
 
     def _note(self, sign, partitions):
         now = time.time() * 1000

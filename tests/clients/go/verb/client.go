@@ -23,6 +23,10 @@ type Request struct {
 	To         int64             `json:"to"`
 	Member     string            `json:"member"`
 	Assignor   string            `json:"assignor"`
+	// Protocol is "consumer" for groups of KIP-848, Regex then stands for Topics, and Instance makes a static member.
+	Protocol string `json:"protocol"`
+	Instance string `json:"instance"`
+	Regex    string `json:"regex"`
 }
 
 // Client does what the verbs say. Of a topic without Offsets and Time, Consume reads all partitions from their beginnings.

@@ -29,11 +29,15 @@ func compare(a, b Place) int {
 	return cmp.Or(cmp.Compare(a[0].(string), b[0].(string)), cmp.Compare(a[1].(int32), b[1].(int32)))
 }
 
+// Read is the place of a record: topic, partition and offset.
+type Read [3]any
+
 // Member is what a member of a group owns, and the history of it.
 type Member struct {
 	lock    sync.Mutex
 	owned   []Place
 	history [][]any
+	read    []Read
 	leave   func() error
 }
 
@@ -54,6 +58,13 @@ func (member *Member) Revoked(places []Place) {
 	member.owned = slices.DeleteFunc(member.owned, func(place Place) bool { return slices.Contains(places, place) })
 }
 
+// Noted is called with what was read.
+func (member *Member) Noted(read Read) {
+	member.lock.Lock()
+	defer member.lock.Unlock()
+	member.read = append(member.read, read)
+}
+
 func (member *Member) note(sign string, places []Place) {
 	now := time.Now().UnixMilli()
 	for _, place := range places {
@@ -64,7 +75,8 @@ func (member *Member) note(sign string, places []Place) {
 func (member *Member) state() any {
 	member.lock.Lock()
 	defer member.lock.Unlock()
-	return map[string]any{"owned": append([]Place{}, member.owned...), "history": append([][]any{}, member.history...)}
+	return map[string]any{"owned": append([]Place{}, member.owned...), "history": append([][]any{}, member.history...),
+		"read": append([]Read{}, member.read...)}
 }
 
 type members map[string]*Member

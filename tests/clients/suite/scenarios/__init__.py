@@ -4,8 +4,9 @@ A scenario asks and compares; how a client does a thing stands in that client's 
 the reason told there. The order here is the order of a whole run: first what each client of the list must do, then what Klamm adds.
 """
 
-from . import (alerts, assignment, big, codecs, commit_resume, crash, delete_records, differential, dump, exactly_once, filtered, group,
-               groups_admin, idempotence, keys, left_alone, records, seek_pause, timestamp, tools, topics)
+from . import (alerts, assignment, big, codecs, commit_resume, consumer_protocol, crash, delete_records, differential, dump,
+               exactly_once, filtered, group, groups_admin, idempotence, keys, left_alone, records, seek_pause, timestamp, tools,
+               topics)
 
 ALL = {
     "topics": topics,
@@ -18,6 +19,7 @@ ALL = {
     "seek-pause": seek_pause,
     "group": group,
     "commit-resume": commit_resume,
+    "consumer-protocol": consumer_protocol,
     "groups-admin": groups_admin,
     "delete-records": delete_records,
     "dump": dump,

@@ -63,7 +63,7 @@ def run(cell):
         with cell.check(f"{_title(group)}: no partition owned twice"):
             histories[group.name] |= {member: client.ask("assignment", member=member)["history"]
                                       for member in group.members[1:]}
-            _expect_one_owner(histories[group.name])
+            expect_one_owner(histories[group.name])
 
 
 def _groups(cell, topics):
@@ -140,7 +140,7 @@ def _expect_kept(group, before, after):
             require(not lost, f"{member} had to give up {sorted(lost)}")
 
 
-def _expect_one_owner(histories):
+def expect_one_owner(histories):
     """A partition is given only after its owner before has let go of it."""
     events = sorted((at, sign, topic, partition, member)
                     for member, history in histories.items() for at, sign, topic, partition in history)

@@ -53,7 +53,7 @@ RETENTION = "retention.ms=3600000"
 def run(cell):
     broker = cell.own_broker({"node.id": NODE} | WINDOWS)
     tools = Tools(cell, broker)
-    for scene in (_topics, _configs, _records, _groups, _offsets, _load, _quotas, _cluster, _files):
+    for scene in (_topics, _configs, _records, _groups, _consumer_groups, _offsets, _load, _quotas, _cluster, _files):
         scene(cell, tools)
 
 
@@ -100,6 +100,12 @@ class Tools:
         told = self.run("kafka-consumer-perf-test", "--topic", topic, "--messages", str(count), "--timeout", "30000", *options)
         row = next(line for line in told.splitlines() if re.match(r"\d{4}-\d\d-\d\d", line)).split(", ")
         expect(row[4], str(count), "records")
+
+
+def _expect_group_version(tools, level):
+    told = tools.run("kafka-features", "describe")
+    version = rf"^Feature: group.version\s.*SupportedMaxVersion: 1\s+FinalizedVersionLevel: {level}\s"
+    require(re.search(version, told, re.M), told)
 
 
 def _topics(cell, tools):
@@ -229,6 +235,59 @@ def _groups(cell, tools):
         require("not found" in tools.run("kafka-consumer-groups", "--describe", *named), "described")
 
 
+def _consumer_groups(cell, tools):
+    """Groups of the consumer protocol (KIP-848)."""
+    topic, group, member = cell.topic("assigned"), cell.topic("next"), cell.topic("member")
+    tools.run("kafka-topics", "--create", "--topic", topic, "--partitions", "1")
+    tools.run("kafka-console-producer", "--topic", topic, text="".join(f"value {number}\n" for number in range(10)))
+    named = ["--group", group]
+    with cell.check("kafka-console-consumer: as a member of a consumer group"):
+        told = tools.run("kafka-console-consumer", "--topic", topic, *named, "--from-beginning", "--max-messages", "4",
+                         "--consumer-property", "group.protocol=consumer")
+        expect(re.findall(r"^value \d$", told, re.M), [f"value {number}" for number in range(4)], "lines")
+    with cell.check("kafka-consumer-groups: a consumer group without members"):
+        _expect_position(tools, group, topic, 4, 10)
+        require(" Empty " in tools.run("kafka-consumer-groups", "--describe", "--state", *named), "not empty")
+    with cell.check("kafka-consumer-groups: list by type"):
+        require(group in tools.run("kafka-consumer-groups", "--list", "--type", "consumer").splitlines(), "not listed")
+        require(group not in tools.run("kafka-consumer-groups", "--list", "--type", "classic").splitlines(), "listed as classic")
+    with cell.check("kafka-groups: list consumer groups"):
+        require(re.search(rf"^{re.escape(group)} +Consumer +consumer", tools.run("kafka-groups", "--list", "--consumer"), re.M), "not listed")
+    client = cell.client(tools.broker)
+    client.ask("join", member=member, group=group, topics=[topic], protocol="consumer", instance="fixed", assignor="range")
+    cell.eventually(lambda: require(client.ask("assignment", member=member)["owned"], "the member owns nothing"))
+    with cell.check("kafka-consumer-groups: state of a consumer group"):
+        told = tools.run("kafka-consumer-groups", "--describe", "--state", "--verbose", *named)
+        require(re.search(r" range +Stable +(\d+) +\1 +1\b", told), told)
+    with cell.check("kafka-consumer-groups: members of a consumer group"):
+        told = tools.run("kafka-consumer-groups", "--describe", "--members", "--verbose", *named)
+        row = rf"^{re.escape(group)} +\S+ +/127.0.0.1 +{re.escape(member)} +1 +(\d+) +{re.escape(topic)}:0 +\1 +{re.escape(topic)}:0"
+        require(re.search(row, told, re.M), told)
+    with cell.check("kafka-consumer-groups: what has members is not deleted or reset"):
+        require("not empty" in tools.run("kafka-consumer-groups", "--delete", *named).lower(), "deleted")
+        told = tools.run("kafka-consumer-groups", "--reset-offsets", *named, "--topic", topic, "--to-earliest", "--execute", status=1)
+        require("inactive" in told, told)
+    client.ask("leave", member=member)
+    client.close()
+    with cell.check("kafka-verifiable-consumer: of the consumer protocol"):
+        events = _events(tools.run("kafka-verifiable-consumer", "--topic", topic, "--group-id", cell.topic("verified"),
+                                   "--reset-policy", "earliest", "--max-messages", "10", "--group-protocol", "consumer"))
+        expect(sum(event["count"] for event in events if event["name"] == "records_consumed"), 10, "consumed")
+    other = ["--group", cell.topic("verified")]
+    with cell.check("kafka-consumer-groups: reset offsets of a consumer group"):
+        tools.run("kafka-consumer-groups", "--reset-offsets", *other, "--topic", topic, "--to-offset", "6", "--execute")
+        _expect_position(tools, other[1], topic, 6, 10)
+    with cell.check("kafka-consumer-groups: delete a consumer group"):
+        require("was successful" in tools.run("kafka-consumer-groups", "--delete", *other), "not deleted")
+        require(other[1] not in tools.run("kafka-consumer-groups", "--list").splitlines(), "still listed")
+    of_group = ["--entity-type", "groups", "--entity-name", group]
+    with cell.check("kafka-configs: alter a group"):
+        tools.run("kafka-configs", "--alter", *of_group, "--add-config", "consumer.session.timeout.ms=50000")
+        cell.eventually(lambda: _expect_told(tools, of_group, ["consumer.session.timeout.ms=50000"]))
+        told = tools.run("kafka-configs", "--alter", *of_group, "--add-config", "consumer.session.timeout.ms=1", status=1)
+        require("group.consumer.min.session.timeout.ms" in told, told)
+
+
 def _position(tools, group, topic):
     """The committed offset and the end of the log."""
     told = tools.run("kafka-consumer-groups", "--describe", "--group", group)
@@ -305,10 +364,20 @@ def _cluster(cell, tools):
         told = tools.run("kafka-cluster", "list-endpoints", *tools.bootstrap, bootstrap=False)
         require(re.search(rf"^{NODE} +127.0.0.1 +{port} ", told, re.M), told)
     with cell.check("kafka-features: describe"):
-        told = tools.run("kafka-features", "describe")
-        if cell.on_klamm and "Feature:" not in told:
-            raise Skip("no feature is announced")
-        require("Feature: metadata.version" in told, told)
+        _expect_group_version(tools, 1)
+        require("Feature: metadata.version" in tools.run("kafka-features", "describe"), "no version of metadata")
+    with cell.check("kafka-features: downgrade and upgrade"):
+        told = tools.run("kafka-features", "downgrade", "--feature", "group.version=0")
+        require("group.version was downgraded to 0." in told, told)
+        cell.eventually(lambda: _expect_group_version(tools, 0))
+        told = tools.run("kafka-features", "upgrade", "--feature", "group.version=1")
+        require("group.version was upgraded to 1." in told, told)
+        cell.eventually(lambda: _expect_group_version(tools, 1))
+    with cell.check("kafka-features: what is refused"):
+        told = tools.run("kafka-features", "upgrade", "--feature", "group.version=5", status=1)
+        require("Local controller 1 only supports versions 0-1" in told, told)
+        told = tools.run("kafka-features", "upgrade", "--feature", "no.such=1", status=1)
+        require("Local controller 1 does not support this feature." in told, told)
     with cell.check("kafka-metadata-quorum: describe"):
         status = tools.run("kafka-metadata-quorum", "describe", "--status")
         require(re.search(rf"^LeaderId: +{NODE}$", status, re.M) and re.search(r"^HighWatermark: +\d+$", status, re.M), status)

@@ -40,6 +40,7 @@ final class Consume implements Client.Verb {
         if (request.has("group")) {
             settings.put("group.id", request.get("group").asText());
             settings.put("max.poll.records", request.get("count").asInt());
+            settings.put("group.protocol", request.path("protocol").asText("classic"));
         }
         return new KafkaConsumer<>(settings, new ByteArrayDeserializer(), new ByteArrayDeserializer());
     }

@@ -1,9 +1,7 @@
 package klamm;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 
 /** Members of groups in this process, by name. */
@@ -22,12 +20,9 @@ final class Members {
     }
 
     private Object join(JsonNode request) {
-        String name = request.get("member").asText();
-        List<String> topics = new ArrayList<>();
-        request.get("topics").forEach(topic -> topics.add(topic.asText()));
-        var member = new Member(bootstrap, name, request.get("group").asText(), request.get("assignor").asText());
-        member.start(topics);
-        members.put(name, member);
+        var member = new Member(bootstrap, request);
+        member.start(request);
+        members.put(request.get("member").asText(), member);
         return null;
     }
 }
