@@ -7,6 +7,8 @@
 //! | 0       | the member's id is made here                                       | KIP-848  |
 //! | 1       | subscription by regular expression; the member's id is its own     | KIP-1082 |
 
+mod reason;
+
 use std::{collections::BTreeSet, ops::RangeInclusive, sync::Arc};
 
 use kafka_protocol::{
@@ -17,17 +19,15 @@ use kafka_protocol::{
     },
     protocol::StrBytes,
 };
+use reason::reason;
 use uuid::Uuid;
 
 use super::{Context, Rooms, consumer_protocol, group_text, refusal::sentence};
 use crate::{
     base::{ErrorCode, MemberId, PluginName, TopicId, TopicName, kafka_uuid},
     config::group::ConsumerTimes,
-    group::{
-        GroupError,
-        consumer::{
-            Assignors, ConsumerHeartbeat, ConsumerHeartbeatRequest, TopicFilter, TopicPartitions,
-        },
+    group::consumer::{
+        Assignors, ConsumerHeartbeat, ConsumerHeartbeatRequest, TopicFilter, TopicPartitions,
     },
 };
 
@@ -70,24 +70,10 @@ async fn beat(
     }
     let read = read(context, request).map_err(|code| (code, None))?;
     rooms.groups.consumer_heartbeat(read).await.map_err(|error| {
-        let message = match &error {
-            GroupError::UnsupportedAssignor => {
-                unsupported(request, &consumer_protocol::assignors(rooms))
-            }
-            error => error.to_string(),
-        };
-        (error.into(), Some(message))
+        let max_size = rooms.config.group.consumer.max_size;
+        let reason = reason(&error, request, max_size, || consumer_protocol::assignors(rooms));
+        (error.into(), reason)
     })
-}
-
-fn unsupported(
-    request: &ConsumerGroupHeartbeatRequest,
-    supported: &BTreeSet<PluginName>,
-) -> String {
-    let named = request.server_assignor.as_deref().unwrap_or_default();
-    let supported: Vec<&str> = supported.iter().map(PluginName::as_str).collect();
-    let supported = supported.join(", ");
-    format!("ServerAssignor {named} is not supported. Supported assignors: {supported}.")
 }
 
 fn subscription_bytes(request: &ConsumerGroupHeartbeatRequest) -> usize {

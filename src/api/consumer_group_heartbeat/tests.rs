@@ -49,14 +49,6 @@ fn a_subscription_that_no_record_could_hold_is_refused() {
 }
 
 #[test]
-fn an_assignor_that_is_not_there_is_refused_with_those_that_are() {
-    let supported = ["uniform", "mine", "range"].map(PluginName::from).into();
-    let request = joining().with_server_assignor(Some(text("thine")));
-    let told = "ServerAssignor thine is not supported. Supported assignors: mine, range, uniform.";
-    assert_eq!(unsupported(&request, &supported), told);
-}
-
-#[test]
 fn each_version_can_tell_of_an_assignment_and_of_a_refusal() {
     let topic = TopicId(Uuid::from_u128(7));
     let beaten = ConsumerHeartbeat {

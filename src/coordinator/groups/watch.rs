@@ -128,3 +128,72 @@ fn changed_group_configs(before: &MetadataImage, after: &MetadataImage) -> BTree
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::{
+        base::{BrokerId, LeaderEpoch},
+        metadata::MetadataRecord,
+    };
+
+    const ID: TopicId = TopicId(Uuid::from_u128(1));
+
+    fn broker(rack: &str) -> MetadataRecord {
+        MetadataRecord::RegisterBroker {
+            broker_id: BrokerId(1),
+            epoch: 7,
+            listeners: Vec::new(),
+            rack: Some(rack.into()),
+        }
+    }
+
+    fn partition(index: i32, epoch: i32) -> MetadataRecord {
+        MetadataRecord::Partition {
+            topic_id: ID,
+            partition: index,
+            leader: Some(BrokerId(1)),
+            leader_epoch: LeaderEpoch(epoch),
+            partition_epoch: epoch,
+            replicas: vec![BrokerId(1)],
+            isr: vec![BrokerId(1)],
+        }
+    }
+
+    #[test]
+    fn groups_are_told_of_topics_partitions_and_racks_and_of_nothing_else() {
+        let mut image = MetadataImage::default();
+        let topic = |topic_id, name: &str| MetadataRecord::Topic { topic_id, name: name.into() };
+        let retention = MetadataRecord::Config {
+            resource: ConfigResource::Topic("t".into()),
+            name: "retention.ms".into(),
+            value: Some("5".into()),
+        };
+        let steps = [
+            (broker("a"), true),
+            (topic(ID, "t"), true),
+            (partition(0, 1), true),
+            (partition(0, 2), false),
+            (retention, false),
+            (broker("a"), false),
+            (broker("b"), true),
+            (partition(1, 1), true),
+            (topic(TopicId(Uuid::from_u128(2)), "other"), true),
+            (MetadataRecord::RemoveTopic { topic_id: ID }, true),
+        ];
+        for (record, told) in steps {
+            let before = image.clone();
+            image.replay(&record);
+            assert_eq!(topics_changed(&before, &image), told, "{record:?}");
+        }
+        let before = image.clone();
+        let again = topic(TopicId(Uuid::from_u128(3)), "other");
+        image.replay_all(&[
+            MetadataRecord::RemoveTopic { topic_id: TopicId(Uuid::from_u128(2)) },
+            again,
+        ]);
+        assert!(topics_changed(&before, &image), "a topic that is made again is another");
+    }
+}

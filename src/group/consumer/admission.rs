@@ -73,7 +73,7 @@ impl ConsumerHeartbeatRequest {
 
     fn validate_assignor(&self, built_in: &[PluginName]) -> Result<(), GroupError> {
         let Some(name) = &self.server_assignor else { return Ok(()) };
-        let supported = match BuiltIn::named(name) {
+        let supported = match BuiltIn::named(name.as_str()) {
             Some(_) => built_in.contains(name),
             None => self.assignors.loaded.contains(name),
         };

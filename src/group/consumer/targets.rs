@@ -59,7 +59,8 @@ impl Draft<'_> {
         let Some(name) = chosen.or(step.settings.consumer.assignors.first()) else {
             return Assignor::BuiltIn(BuiltIn::Uniform);
         };
-        BuiltIn::named(name).map_or_else(|| Assignor::Plugin(name.clone()), Assignor::BuiltIn)
+        BuiltIn::named(name.as_str())
+            .map_or_else(|| Assignor::Plugin(name.clone()), Assignor::BuiltIn)
     }
 
     fn ask(

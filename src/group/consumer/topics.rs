@@ -5,8 +5,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use sha2::{Digest, Sha256};
 
 use super::{
-    ConsumerGroup, ConsumerHeartbeatRequest, Soft, Step, heartbeat::Draft,
-    regex::TopicRegex,
+    ConsumerGroup, ConsumerHeartbeatRequest, Soft, Step, heartbeat::Draft, regex::TopicRegex,
 };
 use crate::{
     base::TopicName,

@@ -61,8 +61,10 @@ pub(super) struct Member {
 
 impl Member {
     pub(super) fn new(broker: &Broker, group: &str, wish: Wish) -> Self {
+        let mut client = broker.client();
+        client.wait_for_coordinator(group);
         Self {
-            client: broker.client(),
+            client,
             group: group.to_owned(),
             id: Uuid::new_v4().to_string(),
             wish,
@@ -76,7 +78,6 @@ impl Member {
     #[track_caller]
     pub(super) fn joined(broker: &Broker, group: &str, wish: Wish) -> Self {
         let mut member = Self::new(broker, group, wish);
-        member.client.wait_for_coordinator(group);
         member.beat();
         member
     }

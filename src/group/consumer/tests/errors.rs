@@ -66,10 +66,8 @@ fn what_is_told_wrong_is_refused_in_kafkas_words() {
 #[test]
 fn who_is_not_what_it_believes_is_told() {
     let of_nobody = |request| ConsumerHeartbeatRequest { group_id: "none".into(), ..request };
-    let assignor = |name: &str| ConsumerHeartbeatRequest {
-        server_assignor: Some(name.into()),
-        ..join("b")
-    };
+    let assignor =
+        |name: &str| ConsumerHeartbeatRequest { server_assignor: Some(name.into()), ..join("b") };
     for (request, want) in [
         (assignor("sticky"), UnsupportedAssignor),
         (of_nobody(beat("a", 3)), GroupIdNotFound),

@@ -39,8 +39,7 @@ fn try_commit(it: &mut Harness, request: &CommitOffsets) -> Result<(), GroupErro
 
 fn fetch(it: &Harness, member_id: Option<&str>, member_epoch: i32) -> Result<(), GroupError> {
     let member_id = member_id.map(Into::into);
-    let request =
-        FetchOffsets { group_id: "g".into(), member_id, member_epoch, partitions: None };
+    let request = FetchOffsets { group_id: "g".into(), member_id, member_epoch, partitions: None };
     it.shard.fetch(request).map(drop)
 }
 

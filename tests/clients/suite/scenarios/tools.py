@@ -102,6 +102,12 @@ class Tools:
         expect(row[4], str(count), "records")
 
 
+def _expect_group_version(tools, level):
+    told = tools.run("kafka-features", "describe")
+    version = rf"^Feature: group.version\s.*SupportedMaxVersion: 1\s+FinalizedVersionLevel: {level}\s"
+    require(re.search(version, told, re.M), told)
+
+
 def _topics(cell, tools):
     topic = cell.topic("topics")
     named = ["--topic", topic]
@@ -360,10 +366,20 @@ def _cluster(cell, tools):
         told = tools.run("kafka-cluster", "list-endpoints", *tools.bootstrap, bootstrap=False)
         require(re.search(rf"^{NODE} +127.0.0.1 +{port} ", told, re.M), told)
     with cell.check("kafka-features: describe"):
-        told = tools.run("kafka-features", "describe")
-        if cell.on_klamm and "Feature:" not in told:
-            raise Skip("no feature is announced")
-        require("Feature: metadata.version" in told, told)
+        _expect_group_version(tools, 1)
+        require("Feature: metadata.version" in tools.run("kafka-features", "describe"), "no version of metadata")
+    with cell.check("kafka-features: downgrade and upgrade"):
+        told = tools.run("kafka-features", "downgrade", "--feature", "group.version=0")
+        require("group.version was downgraded to 0." in told, told)
+        cell.eventually(lambda: _expect_group_version(tools, 0))
+        told = tools.run("kafka-features", "upgrade", "--feature", "group.version=1")
+        require("group.version was upgraded to 1." in told, told)
+        cell.eventually(lambda: _expect_group_version(tools, 1))
+    with cell.check("kafka-features: what is refused"):
+        told = tools.run("kafka-features", "upgrade", "--feature", "group.version=5", status=1)
+        require("Local controller 1 only supports versions 0-1" in told, told)
+        told = tools.run("kafka-features", "upgrade", "--feature", "no.such=1", status=1)
+        require("Local controller 1 does not support this feature." in told, told)
     with cell.check("kafka-metadata-quorum: describe"):
         status = tools.run("kafka-metadata-quorum", "describe", "--status")
         require(re.search(rf"^LeaderId: +{NODE}$", status, re.M) and re.search(r"^HighWatermark: +\d+$", status, re.M), status)
