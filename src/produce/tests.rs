@@ -24,6 +24,8 @@ use crate::{
     },
 };
 
+mod for_room;
+
 const PARTITIONS: usize = 3;
 const TOPIC: &str = "t";
 const TIMEOUT: Duration = Duration::from_mins(2);
@@ -341,7 +343,8 @@ async fn send_to_an_earlier_lane(plugins: &Arc<PluginHost>) {
     let lane = Lane::new(node.produce.shared.clone(), topic_partition, earlier);
     let lane = tokio::spawn(lane.run(waiting));
     let (reply, answer) = oneshot::channel();
-    jobs.send((Node::submission(&batch(0, 1)), reply)).await.unwrap();
+    let submission = Node::submission(&batch(0, 1));
+    jobs.send(Job { submission, reply, _on_its_way: Arc::default() }).await.ok().unwrap();
     assert!(matches!(answer.await.unwrap(), Err(ProduceError::Replica(_))));
     drop(jobs);
     lane.await.unwrap();
