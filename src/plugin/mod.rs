@@ -32,12 +32,13 @@ mod status;
 #[cfg(test)]
 mod tests;
 mod uses;
+mod versions;
 mod watch;
 
 pub use check::{CheckReport, ProbeReport, check};
 pub use error::PluginError;
 pub use hook::{Assignor, Partitioner, Transform};
-pub use host::{Embedded, PluginHost};
+pub use host::{Embedded, Folders, PluginHost};
 pub use shipped::SHIPPED;
 pub use status::{HookKind, PluginSource, PluginState, PluginStatus};
 pub use uses::PluginUses;

@@ -255,7 +255,11 @@ fn with_host(test: impl FnOnce(&Runtime, &Arc<PluginHost>)) {
         crate::config::PluginConfig { dir: cache.path().join("none"), ..Config::default().plugin };
     let metrics = Metrics::default();
     let uses = crate::plugin::PluginUses::default();
-    let host = PluginHost::start(&plugins, &[], uses, cache.path().to_owned(), &metrics);
+    let folders = crate::plugin::Folders {
+        cache: cache.path().join("cache"),
+        versions: cache.path().join("versions"),
+    };
+    let host = PluginHost::start(&plugins, &[], uses, folders, &metrics);
     let host = runtime.block_on(host).unwrap();
     test(&runtime, &host);
     runtime.block_on(host.shutdown());
