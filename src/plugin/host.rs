@@ -8,8 +8,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     Assignor, HookKind, Partitioner, PluginStatus, Transform, cache, directory::Changes,
-    engine::PluginEngine, error::PluginError, guests::Guests, limits::Limits, load::Loader,
-    metrics::PluginMetrics, registry::Registry, uses::PluginUses, versions::Versions,
+    embedded::Embedded, engine::PluginEngine, error::PluginError, guests::Guests, limits::Limits,
+    load::Loader, metrics::PluginMetrics, registry::Registry, uses::PluginUses, versions::Versions,
     watch::Keeper,
 };
 use crate::{
@@ -17,13 +17,6 @@ use crate::{
     config::{AlertPolicy, PluginConfig},
     telemetry::Metrics,
 };
-
-/// A component that the binary carries.
-#[derive(Clone, Copy, Debug)]
-pub struct Embedded {
-    pub name: &'static str,
-    pub wasm: &'static [u8],
-}
 
 /// Folders of the node's that nobody else writes.
 #[derive(Clone, Debug)]

@@ -16,9 +16,8 @@ use std::{
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
-use super::load::hex;
+use super::sha256::sha256;
 use crate::base::PluginName;
 
 /// What ran under a name, by SHA-256.
@@ -125,7 +124,7 @@ impl Versions {
     /// A version that was kept.
     pub(super) fn wasm(&self, name: &PluginName, sha256: &str) -> Option<Bytes> {
         let wasm = read(&self.path(name, &format!("{sha256}.wasm")), self.bytes_max).ok()?;
-        (hex(&Sha256::digest(&wasm)) == sha256).then(|| wasm.into())
+        (self::sha256(&wasm) == sha256).then(|| wasm.into())
     }
 
     fn path(&self, name: &PluginName, file: &str) -> PathBuf {
@@ -163,10 +162,6 @@ fn warn(name: &PluginName, error: &io::Error) {
 mod tests {
     use super::*;
 
-    fn sha(bytes: &[u8]) -> String {
-        hex(&Sha256::digest(bytes))
-    }
-
     fn ran(newest: &str, previous: Option<&str>, instead_of: Option<&str>) -> Ran {
         let [previous, instead_of] = [previous, instead_of].map(|it| it.map(String::from));
         Ran { newest: newest.into(), previous, instead_of }
@@ -195,12 +190,12 @@ mod tests {
         assert_eq!(versions.ran(&name), None);
         let [old, before, now] = [b"old".as_slice(), b"before", b"now"];
         for wasm in [old, before, now] {
-            versions.keep(&name, &sha(wasm), wasm);
+            versions.keep(&name, &sha256(wasm), wasm);
         }
-        let ran = ran(&sha(now), Some(&sha(before)), None);
+        let ran = ran(&sha256(now), Some(&sha256(before)), None);
         versions.note(&name, &ran);
         assert_eq!(versions.ran(&name), Some(ran));
-        let wasm = |it: &[u8]| versions.wasm(&name, &sha(it));
+        let wasm = |it: &[u8]| versions.wasm(&name, &sha256(it));
         assert_eq!(
             [wasm(old), wasm(before), wasm(now)],
             [None, Some(before.into()), Some(now.into())]
@@ -214,10 +209,10 @@ mod tests {
         let name = PluginName::from("mine");
         let [torn, long] = [b"torn".as_slice(), b"longer than it may be"];
         for wasm in [torn, long] {
-            versions.keep(&name, &sha(wasm), wasm);
+            versions.keep(&name, &sha256(wasm), wasm);
         }
-        fs::write(versions.path(&name, &format!("{}.wasm", sha(torn))), b"tor").unwrap();
-        assert_eq!([torn, long].map(|it| versions.wasm(&name, &sha(it))), [None, None]);
+        fs::write(versions.path(&name, &format!("{}.wasm", sha256(torn))), b"tor").unwrap();
+        assert_eq!([torn, long].map(|it| versions.wasm(&name, &sha256(it))), [None, None]);
         for text in ["newest = 5", "\0", "newest = \"a\"\nfurther = 1", &"#".repeat(5_000)] {
             fs::write(versions.path(&name, "ran.toml"), text).unwrap();
             assert_eq!(versions.ran(&name), None, "{text}");

@@ -9,18 +9,18 @@ use notify::{
     EventKind, RecommendedWatcher, RecursiveMode, Watcher,
     event::{AccessKind, AccessMode},
 };
-use sha2::{Digest, Sha256};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::{
     directory::{self, Changes, Due, Entry, Look, ReadError, Stray},
+    embedded::Embedded,
     failure::LoadError,
-    host::Embedded,
     limits::Limits,
-    load::{LoadRequest, Loaded, Loader, hex},
+    load::{LoadRequest, Loaded, Loader},
     manifest::Manifest,
     registry::Registry,
+    sha256::sha256,
     slot::Slot,
     status::PluginSource,
 };
@@ -229,7 +229,7 @@ impl Keeper {
             return Some((wasm, PluginSource::File));
         }
         let embedded = self.embedded.get(name)?.wasm;
-        let is_it = hex(&Sha256::digest(embedded)) == sha256;
+        let is_it = self::sha256(embedded) == sha256;
         is_it.then(|| (Bytes::from_static(embedded), PluginSource::Embedded))
     }
 
