@@ -64,7 +64,8 @@ pub async fn handle(
     let image = rooms.quorum.image();
     let resolved: Vec<_> = fetch.partitions.iter().map(|it| resolve(&image, it)).collect();
     let readable = resolved.iter().flatten().cloned().collect();
-    let read = rooms.replicas.fetch(limits.with(readable)).await;
+    let hurry = context.details.said_all.clone();
+    let read = rooms.replicas.fetch(limits.with(readable, hurry)).await;
     let bytes = read.iter().flat_map(|it| &it.result).map(FetchedData::bytes).sum();
     let throttle_time_ms = throttle.map_or(0, |it| it.fetched(bytes));
     let (mut read, mut records) = (read.into_iter(), Vec::new());

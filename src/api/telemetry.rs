@@ -11,6 +11,7 @@ use prometheus_client::{
     metrics::{counter::ConstCounter, gauge::ConstGauge},
 };
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::Context;
@@ -55,11 +56,13 @@ impl Telemetry {
 pub struct ClientDetails {
     pub port: u16,
     software: OnceLock<(String, String)>,
+    /// Cancelled once the client sends no more: it need not be kept waiting for what may still come.
+    pub said_all: CancellationToken,
 }
 
 impl ClientDetails {
     pub fn new(port: u16) -> Self {
-        Self { port, software: OnceLock::new() }
+        Self { port, ..Self::default() }
     }
 
     /// As `ApiVersions` has it; a client tells it once.

@@ -19,7 +19,7 @@ use crate::{
     delivery::{self, DeliveryRooms},
     http,
     net::{BoundListener, Server},
-    plugin::{PluginHost, SHIPPED},
+    plugin::{Folders, PluginHost, SHIPPED},
     quorum::{ProducerIds, Quorum},
     replica::ReplicaManager,
     telemetry::Metrics,
@@ -27,6 +27,9 @@ use crate::{
 
 /// Folder of the plugins' compile cache, in the first log directory.
 const PLUGIN_CACHE: &str = "plugin-cache";
+
+/// Folder of the versions of plugins that a rollback needs, beside it.
+const PLUGIN_VERSIONS: &str = "plugin-versions";
 
 /// To check large disks after a power cut takes hours. Whoever does not want to wait sends a signal.
 const LOGS_OPEN_WITHIN: Duration = Duration::from_hours(24);
@@ -236,9 +239,10 @@ async fn start_plugins(
     quorum: &Quorum,
     metrics: &Metrics,
 ) -> anyhow::Result<Arc<PluginHost>> {
-    let cache = config.log.dirs.first().context("log.dirs names no folder")?.join(PLUGIN_CACHE);
+    let dir = config.log.dirs.first().context("log.dirs names no folder")?;
+    let folders = Folders { cache: dir.join(PLUGIN_CACHE), versions: dir.join(PLUGIN_VERSIONS) };
     let uses = plugin_uses::of(config, &quorum.image());
-    Ok(PluginHost::start(&config.plugin, SHIPPED, uses, cache, metrics).await?)
+    Ok(PluginHost::start(&config.plugin, SHIPPED, uses, folders, metrics).await?)
 }
 
 async fn join(tasks: Vec<JoinHandle<()>>) {

@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     alert::AlertRecord,
@@ -70,6 +71,7 @@ impl Reader {
             max_bytes: READ_BYTES,
             isolation: Isolation::ReadCommitted,
             partitions: vec![partition],
+            hurry: CancellationToken::new(),
         };
         let fetched = self.replicas.fetch(params).await.pop().map(|it| it.result);
         let records = match fetched {

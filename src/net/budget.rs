@@ -1,18 +1,17 @@
 //! What the requests of all connections together may hold in memory, taken as their bytes arrive.
 //!
-//! Rule: a length that is only announced takes nothing from others. Half-read requests cannot wait for each other for
-//! ever, since one at a time has its turn: it may take all that it still needs, and ends. Small requests have a pool and a
-//! turn of their own, so that large ones, even stalled ones, do not hold them up.
+//! Rule: a length that is only announced takes nothing from others, and nobody waits for room that it has no bytes for. Small
+//! requests have a pool of their own, so that large ones, even stalled ones, do not hold them up.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
-};
+mod pool;
+
+use std::sync::Arc;
 
 use bytes::Bytes;
 use prometheus_client::metrics::gauge::Gauge;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+pub(super) use self::pool::Ask;
+use self::pool::{Pool, Share};
 use super::Limits;
 
 /// All but `Produce` and the largest commits and metadata requests are smaller.
@@ -22,9 +21,7 @@ const SMALL_PART: usize = 8;
 
 /// A request's share, given back when dropped.
 pub(super) struct Held {
-    pool: Arc<Pool>,
-    permit: Option<OwnedSemaphorePermit>,
-    turn: Option<OwnedSemaphorePermit>,
+    share: Share,
     gauge: Gauge,
     bytes: usize,
 }
@@ -42,31 +39,24 @@ impl Held {
 
     /// Whether other requests wait for what this one holds.
     pub(super) fn others_wait(&self) -> bool {
-        self.pool.waiting.load(Ordering::Relaxed) > 0
+        self.share.pool().is_short()
     }
 
-    /// Waits until it may be `more` bytes larger.
-    pub(super) async fn grow(&mut self, more: usize) {
-        if self.turn.is_none() {
-            let pool = Arc::clone(&self.pool);
-            let _waiting = Waiting::count(&pool.waiting);
-            let bytes = Arc::clone(&pool.bytes).acquire_many_owned(more as u32);
-            let turn = Arc::clone(&pool.turn).acquire_owned();
-            tokio::select! {
-                biased;
-                permit = bytes => self.add(permit.expect("the budget is never closed")),
-                turn = turn => self.turn = Some(turn.expect("the budget is never closed")),
-            }
+    /// Makes it `bytes` larger, if it may be at once.
+    pub(super) fn try_grow(&mut self, bytes: usize) -> bool {
+        let grown = self.share.is_whole() || self.share.try_grow(bytes);
+        if grown {
+            self.bytes += bytes;
+            self.gauge.inc_by(bytes as i64);
         }
-        self.bytes += more;
-        self.gauge.inc_by(more as i64);
+        grown
     }
 
-    fn add(&mut self, permit: OwnedSemaphorePermit) {
-        match &mut self.permit {
-            Some(held) => held.merge(permit),
-            none => *none = Some(permit),
-        }
+    /// Waits until it may be a step larger.
+    pub(super) async fn grow(&mut self, ask: Ask) {
+        self.share.grow(ask).await;
+        self.bytes += ask.step;
+        self.gauge.inc_by(ask.step as i64);
     }
 }
 
@@ -84,39 +74,6 @@ impl AsRef<[u8]> for Holding {
 impl Drop for Held {
     fn drop(&mut self) {
         self.gauge.dec_by(self.bytes as i64);
-    }
-}
-
-/// The bytes that requests of a class may hold.
-struct Pool {
-    bytes: Arc<Semaphore>,
-    /// For the one request that takes no more from the pool. What it may need is not in the pool.
-    turn: Arc<Semaphore>,
-    /// Requests that wait for either.
-    waiting: AtomicUsize,
-}
-
-impl Pool {
-    fn new(bytes: usize, longest: usize) -> Arc<Self> {
-        let shared = bytes - longest.min(bytes / 2);
-        let [bytes, turn] = [shared, 1].map(|it| Arc::new(Semaphore::new(it)));
-        Arc::new(Self { bytes, turn, waiting: AtomicUsize::new(0) })
-    }
-}
-
-/// Counts a request as one that waits until dropped.
-struct Waiting<'a>(&'a AtomicUsize);
-
-impl<'a> Waiting<'a> {
-    fn count(waiting: &'a AtomicUsize) -> Self {
-        waiting.fetch_add(1, Ordering::Relaxed);
-        Self(waiting)
-    }
-}
-
-impl Drop for Waiting<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -141,7 +98,6 @@ impl Budget {
     /// For a request of `length` bytes of which nothing has arrived.
     pub(super) fn begin(&self, length: usize) -> Held {
         let pool = if length <= SMALL_BYTES { &self.small } else { &self.large };
-        let (pool, gauge) = (Arc::clone(pool), self.gauge.clone());
-        Held { pool, permit: None, turn: None, gauge, bytes: 0 }
+        Held { share: pool.nothing(), gauge: self.gauge.clone(), bytes: 0 }
     }
 }

@@ -21,6 +21,7 @@ use super::{
     Server, Service,
     end::End,
     frames::Frames,
+    leaving::left,
     limits::PIPELINE_MAX,
     sending::{Sending, Sink},
 };
@@ -115,18 +116,27 @@ impl<'a, S: Service> Connection<'a, S> {
     ) -> Result<(), End> {
         let mut under_way = FuturesOrdered::new();
         let mut open = true;
+        // While the reader waits for an answer to be written it does not notice that the client leaves.
+        let mut is_read = true;
         while open || !under_way.is_empty() {
+            let said_all = || self.client.details.said_all.cancel();
             tokio::select! {
                 queued = queue.recv(), if open && under_way.len() < PIPELINE_MAX => match queued {
                     Some(Queued { answer, written }) => {
+                        is_read = written.is_none();
                         under_way.push_back(answer.map(move |answer| (answer, written)));
                     }
-                    None => open = false,
+                    None => (open, is_read) = (false, false),
                 },
                 Some((answer, written)) = under_way.next() => {
                     self.write(&mut writer, answer).await?;
                     self.waiting.fetch_sub(1, Ordering::Relaxed);
-                    written.map(|written| written.send(()));
+                    if let Some(written) = written {
+                        is_read = written.send(()).is_ok();
+                    }
+                }
+                error = left(writer.plain_socket(), said_all), if !is_read => {
+                    return Err(End::Io(error));
                 }
             }
         }

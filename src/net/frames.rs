@@ -4,14 +4,15 @@ use std::io;
 
 use bytes::{BufMut, Bytes, BytesMut};
 use tokio::{
-    io::{AsyncRead, AsyncReadExt, BufReader},
+    io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader},
     time::{Instant, timeout},
 };
 
 use super::{
     Limits,
-    budget::{Budget, Held},
+    budget::{Ask, Budget, Held},
     end::End,
+    pace::Pace,
     progress::Progress,
 };
 use crate::wire::frame::{self, LENGTH_BYTES};
@@ -25,11 +26,13 @@ pub(super) struct Frames<'a, R> {
     reader: BufReader<R>,
     budget: &'a Budget,
     limits: &'a Limits,
+    pace: Pace,
 }
 
 impl<'a, R: AsyncRead + Unpin> Frames<'a, R> {
     pub(super) fn new(reader: R, budget: &'a Budget, limits: &'a Limits) -> Self {
-        Self { reader: BufReader::with_capacity(BUFFER_BYTES, reader), budget, limits }
+        let reader = BufReader::with_capacity(BUFFER_BYTES, reader);
+        Self { reader, budget, limits, pace: Pace::default() }
     }
 
     /// The next frame, less the length before it; `None` when the client has said all. `waiting` tells whether the client waits for answers, for
@@ -81,14 +84,25 @@ impl<'a, R: AsyncRead + Unpin> Frames<'a, R> {
         let mut body = BytesMut::new();
         let mut progress = Progress::new(length, self.limits, Instant::now());
         while body.len() < length {
-            if body.len() == held.bytes() {
-                held.grow(frame::step(body.len(), length)).await;
-                progress.resume(Instant::now(), body.len(), held.others_wait());
-                body.reserve(held.bytes() - body.len());
+            let step = frame::step(body.len(), length);
+            let is_full = body.len() == held.bytes() && !held.try_grow(step);
+            if is_full && !self.reader.buffer().is_empty() {
+                let rest = length - body.len();
+                let pace = self.pace.with(body.len(), progress.waited());
+                held.grow(Ask { step, rest, expected: pace.expected(rest) }).await;
+                progress.resume(Instant::now());
+                continue;
             }
-            let room = held.bytes() - body.len();
-            let mut room = (&mut body).limit(room);
-            match timeout(progress.wait(), self.reader.read_buf(&mut room)).await {
+            let arrive = async {
+                // Room is waited for once there are bytes to put there.
+                if is_full {
+                    return self.reader.fill_buf().await.map(<[u8]>::len);
+                }
+                let room = held.bytes() - body.len();
+                body.reserve(room);
+                self.reader.read_buf(&mut (&mut body).limit(room)).await
+            };
+            match timeout(progress.wait(), arrive).await {
                 Ok(Ok(0)) => return Err(unexpected_eof()),
                 Ok(Err(error)) => return Err(End::Io(error)),
                 Ok(Ok(_)) | Err(_) => {}
@@ -98,6 +112,7 @@ impl<'a, R: AsyncRead + Unpin> Frames<'a, R> {
                 frame::check_length(length, max)?;
             }
         }
+        self.pace.remember(length, progress.waited());
         Ok(body.freeze())
     }
 }

@@ -23,6 +23,7 @@ use crate::{
 };
 
 mod budget;
+mod leaving;
 
 /// Long enough that only a hang takes it.
 const HANG: Duration = Duration::from_mins(2);
@@ -35,6 +36,8 @@ mod ask {
     pub(super) const EXCLUSIVE: u8 = b'x';
     /// The same, but the request's own bytes are not needed for the answer.
     pub(super) const WAITING: u8 = b'w';
+    /// Answer with the body once the client has said all.
+    pub(super) const LONG_POLL: u8 = b'l';
     /// As exclusive, but the next request need not wait.
     pub(super) const PIPELINED: u8 = b'p';
     /// Pipelined, and there will be no answer.
@@ -84,6 +87,14 @@ impl Service for Asked {
             Some(&ask::WAITING) => {
                 let copied = Bytes::copy_from_slice(&frame);
                 Outcome::Exclusive(self.after_gate(copied).boxed())
+            }
+            Some(&ask::LONG_POLL) => {
+                let said_all = client.details.said_all.clone();
+                let polled = async move {
+                    said_all.cancelled().await;
+                    Answer::Frame(framed(&frame))
+                };
+                Outcome::Exclusive(polled.boxed())
             }
             Some(&ask::PIPELINED) => Outcome::Pipelined(self.after_gate(frame).boxed()),
             Some(&ask::SILENT) => Outcome::Pipelined(async { Answer::NoResponse }.boxed()),

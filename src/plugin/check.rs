@@ -21,7 +21,7 @@ use super::{
     limits::Limits,
     load::{self, LoadRequest, Loaded},
     manifest::Manifest,
-    metrics::MemoryGauge,
+    memory::MemoryGauge,
     smoke::{self, KeyValue},
 };
 use crate::{base::PluginName, config::PluginConfig};

@@ -11,7 +11,7 @@ use super::{
     },
     engine::PluginEngine,
     failure::{Chain, LoadError, REASON_BYTES_MAX, cut},
-    limits::GuestState,
+    guest_state::GuestState,
     log_import,
     status::HookKind,
 };

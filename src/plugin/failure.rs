@@ -4,7 +4,7 @@ use std::fmt;
 
 use wasmtime::Trap;
 
-use super::limits::MemoryDenied;
+use super::memory::MemoryDenied;
 
 /// The label `kind` of `klamm_plugin_failures_total`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -19,8 +19,9 @@ use super::{
     convert::{self, Description, Needs, PlaceColumns, ProcessColumns, Processed},
     engine::PluginEngine,
     failure::{CallFailure, FailureKind},
+    guest_state::GuestState,
     hook::{Assignments, GroupSnapshot, PartitionerInput, TransformInput},
-    limits::{GuestState, Limits},
+    limits::Limits,
 };
 
 /// What a guest is asked.

@@ -8,8 +8,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     Assignor, HookKind, Partitioner, PluginStatus, Transform, cache, directory::Changes,
-    engine::PluginEngine, error::PluginError, guests::Guests, limits::Limits, load::Loader,
-    metrics::PluginMetrics, registry::Registry, uses::PluginUses, watch::Keeper,
+    embedded::Embedded, engine::PluginEngine, error::PluginError, guests::Guests, limits::Limits,
+    load::Loader, metrics::PluginMetrics, registry::Registry, uses::PluginUses, versions::Versions,
+    watch::Keeper,
 };
 use crate::{
     base::PluginName,
@@ -17,11 +18,13 @@ use crate::{
     telemetry::Metrics,
 };
 
-/// A component that the binary carries.
-#[derive(Clone, Copy, Debug)]
-pub struct Embedded {
-    pub name: &'static str,
-    pub wasm: &'static [u8],
+/// Folders of the node's that nobody else writes.
+#[derive(Clone, Debug)]
+pub struct Folders {
+    /// What was compiled; it may be taken away while the node is down.
+    pub cache: PathBuf,
+    /// Versions for a rollback.
+    pub versions: PathBuf,
 }
 
 /// All plugins of a node.
@@ -39,14 +42,17 @@ impl PluginHost {
         config: &PluginConfig,
         embedded: &[Embedded],
         uses: PluginUses,
-        cache_dir: PathBuf,
+        folders: Folders,
         metrics: &Metrics,
     ) -> Result<Arc<Self>, PluginError> {
         let threads = threads(config);
-        let engine = PluginEngine::new(threads, config.memory_max_bytes, cache::open(&cache_dir))
-            .map_err(PluginError::Engine)?;
+        let engine =
+            PluginEngine::new(threads, config.memory_max_bytes, cache::open(&folders.cache))
+                .map_err(PluginError::Engine)?;
         let engine = Arc::new(engine);
-        let registry = Arc::new(Registry::new(PluginMetrics::new(metrics), uses));
+        let versions = Versions { dir: folders.versions, bytes_max: config.file_max_bytes };
+        let registry = Registry::new(PluginMetrics::new(metrics), versions, uses);
+        let registry = Arc::new(registry);
         let failed = |error: std::io::Error| PluginError::Engine(error.to_string());
         let guests = Arc::new(Guests::start(engine.clone(), threads).map_err(failed)?);
         let loader = Loader::start(engine).map_err(failed)?;
@@ -92,8 +98,8 @@ impl PluginHost {
         self.registry.status()
     }
 
-    /// Goes back to the version that ran before; a second time goes forth again. The files stay as they are:
-    /// the next change of them loads anew.
+    /// Goes back to the version that ran before; a second time goes forth again. The files stay as they are: the next
+    /// change of them loads anew, a restart does not.
     ///
     /// # Errors
     ///

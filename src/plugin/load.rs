@@ -4,7 +4,6 @@
 //! thread of low priority, so that compiling never competes with the broker.
 
 use std::{
-    fmt::Write,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -14,7 +13,6 @@ use std::{
 
 use bytes::Bytes;
 use parking_lot::Mutex;
-use sha2::{Digest, Sha256};
 use tokio::sync::{mpsc, oneshot};
 
 use super::{
@@ -23,10 +21,11 @@ use super::{
     engine::PluginEngine,
     failure::{CallFailure, FailureKind, LoadError},
     guest::{Call, Guest, time_left},
-    limits::{GuestState, MemoryLimit},
-    log_import::{GuestLog, LogGate},
+    guest_log::{GuestLog, LogGate},
+    guest_state::GuestState,
     manifest::{Manifest, OnFailure},
-    metrics::MemoryGauge,
+    memory::{MemoryGauge, MemoryLimit},
+    sha256::sha256,
     smoke,
     status::{HookKind, PluginSource},
     uses::Demand,
@@ -80,7 +79,7 @@ impl Loaded {
     pub(super) fn is_same(&self, request: &LoadRequest) -> bool {
         self.source == request.source
             && self.manifest == request.manifest
-            && self.sha256 == hex(&Sha256::digest(&request.bytes))
+            && self.sha256 == sha256(&request.bytes)
     }
 
     /// A configured instance.
@@ -150,7 +149,7 @@ pub(super) fn load(
     if given_up() {
         return Err(LoadError::CompiledLate(COMPILE_TIMEOUT.as_secs()));
     }
-    let sha256 = hex(&Sha256::digest(&request.bytes));
+    let sha256 = sha256(&request.bytes);
     check_pin(&request, &sha256)?;
     let component = compile::compile(engine, &request.bytes)?;
     if given_up() {
@@ -263,15 +262,6 @@ fn smoke_call(
 fn next_id() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)
-}
-
-/// Lower-case hexadecimal.
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 /// On Linux `nice` is a thread's; elsewhere it would slow the whole process.

@@ -283,6 +283,8 @@ fn no_toml(text: &str, error: &toml::de::Error) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::config::Config;
 
@@ -295,28 +297,27 @@ mod tests {
         assert_eq!(Manifest::parse("", node()), Ok(Manifest::default_of(node())));
     }
 
+    /// Every key.
+    const WHOLE: &str = r#"
+        on-failure = "dead-letter"
+        dead-letter-topic = "bad"
+        sha256 = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+        [config]
+        levels = ["ERROR"]
+        nested = { deep = 1 }
+        [limits]
+        call-timeout-ms = 20
+        load-timeout-ms = 60000
+        memory-max-bytes = 1048576
+        result-max-bytes = 65536
+        log-lines-per-second = 5
+        [alert]
+        for-count = 3
+    "#;
+
     #[test]
     fn every_key_has_its_place() {
-        let manifest = Manifest::parse(
-            r#"
-            on-failure = "dead-letter"
-            dead-letter-topic = "bad"
-            sha256 = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
-            [config]
-            levels = ["ERROR"]
-            nested = { deep = 1 }
-            [limits]
-            call-timeout-ms = 20
-            load-timeout-ms = 60000
-            memory-max-bytes = 1048576
-            result-max-bytes = 65536
-            log-lines-per-second = 5
-            [alert]
-            for-count = 3
-            "#,
-            node(),
-        )
-        .expect("good");
+        let manifest = Manifest::parse(WHOLE, node()).expect("good");
         assert_eq!(manifest.settings, r#"{"levels":["ERROR"],"nested":{"deep":1}}"#);
         assert_eq!(manifest.limits.call_timeout, Duration::from_millis(20));
         assert_eq!(manifest.limits.load_timeout, Duration::from_mins(1));
@@ -379,5 +380,27 @@ mod tests {
         assert_eq!(default.on_failure(HookKind::Partitioner), Ok(OnFailure::Reject));
         assert_eq!(default.on_failure(HookKind::Assignor), Ok(OnFailure::Keep));
         assert_eq!(default.on_failure(HookKind::Transform), Ok(OnFailure::Reject));
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_put_into_a_manifest_is_good_or_told_on_one_line(
+            edits in prop::collection::vec(
+                (any::<prop::sample::Index>(), 0_usize..12, "[-+.,:=_#'\"{}\\[\\]\\\\\n a-e0-9\u{e9}]{0,8}"),
+                1..6,
+            )
+        ) {
+            let mut text: Vec<char> = WHOLE.chars().collect();
+            for (at, cut, put) in edits {
+                let from = at.index(text.len());
+                let to = (from + cut).min(text.len());
+                text.splice(from..to, put.chars());
+                prop_assume!(!text.is_empty());
+            }
+            let text: String = text.into_iter().collect();
+            if let Err(problems) = Manifest::parse(&text, node()) {
+                prop_assert!(!problems.is_empty() && !problems.contains('\n'), "{problems}");
+            }
+        }
     }
 }

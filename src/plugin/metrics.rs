@@ -10,7 +10,7 @@ use prometheus_client::{
     },
 };
 
-use super::failure::FailureKind;
+use super::{failure::FailureKind, memory::MemoryGauge};
 use crate::{base::PluginName, telemetry::Metrics};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -29,9 +29,6 @@ struct Reload {
     plugin: String,
     result: &'static str,
 }
-
-/// Bytes of linear memory of all guests of a plugin.
-pub(super) type MemoryGauge = Gauge;
 
 /// The families of all plugins.
 #[derive(Clone)]

@@ -16,6 +16,7 @@ use super::{
     slot::Slot,
     status::{HookKind, PluginSource, PluginState, PluginStatus},
     uses::{Demand, PluginUses},
+    versions::{Kept, Versions},
 };
 use crate::base::PluginName;
 
@@ -27,17 +28,19 @@ pub(super) struct Registry {
     /// Files of the folder that no plugin comes of, each with the reason.
     strays: RwLock<BTreeMap<String, String>>,
     metrics: PluginMetrics,
+    pub(super) versions: Versions,
     /// Counts loads, good and bad, and unloads.
     changes: watch::Sender<u64>,
 }
 
 impl Registry {
-    pub(super) fn new(metrics: PluginMetrics, uses: PluginUses) -> Self {
+    pub(super) fn new(metrics: PluginMetrics, versions: Versions, uses: PluginUses) -> Self {
         Self {
             slots: RwLock::default(),
             uses: RwLock::new(uses),
             strays: RwLock::default(),
             metrics,
+            versions,
             changes: watch::Sender::new(0),
         }
     }
@@ -194,17 +197,36 @@ impl Registry {
     /// [`PluginError::Unknown`] and [`PluginError::NoEarlierVersion`].
     pub(super) fn rollback(&self, name: &PluginName) -> Result<PluginStatus, PluginError> {
         let slot = self.get(name).ok_or_else(|| PluginError::Unknown(name.clone()))?;
-        let previous = slot.take_previous();
-        let previous = previous.ok_or_else(|| PluginError::NoEarlierVersion(name.clone()))?;
+        self.roll_back(&slot).ok_or_else(|| PluginError::NoEarlierVersion(name.clone()))?;
+        self.note_versions(&slot);
+        Ok(slot.status())
+    }
+
+    fn roll_back(&self, slot: &Slot) -> Option<()> {
+        let previous = slot.roll_back()?;
         tracing::info!(
-            plugin = name.as_str(),
+            plugin = slot.name.as_str(),
             version = previous.description.version,
             "plugin is rolled back"
         );
-        slot.activate(previous);
         slot.metrics.reloaded("rolled_back");
         self.changed();
-        Ok(slot.status())
+        Some(())
+    }
+
+    /// Puts a version beside the one that a start found in the folder: for a rollback, or in its place again.
+    pub(super) fn restore(&self, slot: &Slot, loaded: Loaded, kept: &Kept) {
+        slot.keep_previous(loaded);
+        if matches!(kept, Kept::InUse(_)) {
+            self.roll_back(slot);
+        }
+    }
+
+    /// For the next start.
+    pub(super) fn note_versions(&self, slot: &Slot) {
+        if let Some(ran) = slot.ran() {
+            self.versions.note(&slot.name, &ran);
+        }
     }
 
     fn changed(&self) {

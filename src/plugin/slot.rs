@@ -16,6 +16,7 @@ use super::{
     quarantine::{Admission, FAILURES_MAX, Quarantine},
     state_cache::StateCache,
     status::{HookKind, PluginSource, PluginState, PluginStatus},
+    versions::Ran,
 };
 use crate::base::PluginName;
 
@@ -36,6 +37,8 @@ struct History {
     newest: Option<Arc<Loaded>>,
     /// Ran before that: for a rollback.
     previous: Option<Arc<Loaded>>,
+    /// SHA-256 of what lies in the folder, while an earlier version was put back in its place.
+    instead_of: Option<String>,
     load_error: Option<String>,
     /// Where the newest load, good or bad, came from.
     source: Option<PluginSource>,
@@ -112,6 +115,7 @@ impl Slot {
             // A name whose world has changed cannot go back.
             history.previous = Some(before).filter(|it| it.hook() == loaded.hook());
         }
+        history.instead_of = None;
         history.load_error = None;
         history.source = Some(loaded.source);
         let mut health = self.health.lock();
@@ -148,9 +152,35 @@ impl Slot {
         self.metrics.reloaded("failed");
     }
 
-    /// The version for a rollback, which then is there no more.
-    pub(super) fn take_previous(&self) -> Option<Arc<Loaded>> {
-        self.history.lock().previous.take()
+    /// Lets the version before run again, whose place the one that runs takes. `None` when there is none.
+    pub(super) fn roll_back(&self) -> Option<Arc<Loaded>> {
+        let mut history = self.history.lock();
+        let previous = history.previous.take()?;
+        let newest = history.newest.as_ref().map(|it| it.sha256.clone());
+        let in_folder = history.instead_of.take().or(newest);
+        drop(history);
+        self.activate(previous.clone());
+        self.history.lock().instead_of = in_folder.filter(|it| *it != previous.sha256);
+        Some(previous)
+    }
+
+    /// Keeps a version that ran before the node started, for a rollback.
+    pub(super) fn keep_previous(&self, loaded: Loaded) {
+        let mut history = self.history.lock();
+        let is_other = |it: &Arc<Loaded>| it.hook() == loaded.hook() && it.sha256 != loaded.sha256;
+        if history.previous.is_none() && history.newest.as_ref().is_some_and(is_other) {
+            history.previous = Some(Arc::new(loaded));
+        }
+    }
+
+    /// What a start has to know; `None` if nothing ever loaded.
+    pub(super) fn ran(&self) -> Option<Ran> {
+        let history = self.history.lock();
+        Some(Ran {
+            newest: history.newest.as_ref()?.sha256.clone(),
+            previous: history.previous.as_ref().map(|it| it.sha256.clone()),
+            instead_of: history.instead_of.clone(),
+        })
     }
 
     pub(super) fn admit(&self, now: Instant) -> Admission {

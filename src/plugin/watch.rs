@@ -14,12 +14,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     directory::{self, Changes, Due, Entry, Look, ReadError, Stray},
+    embedded::Embedded,
     failure::LoadError,
-    host::Embedded,
     limits::Limits,
     load::{LoadRequest, Loaded, Loader},
     manifest::Manifest,
     registry::Registry,
+    sha256::sha256,
+    slot::Slot,
     status::PluginSource,
 };
 use crate::{base::PluginName, config::nearest};
@@ -181,7 +183,7 @@ impl Keeper {
         let slot = self.registry.get_or_create(name);
         let outcome = match result {
             Ok(Some(loaded)) => {
-                self.registry.activate(&slot, loaded);
+                self.put_in_place(&slot, entry, loaded).await;
                 (self.on_change)();
                 return Outcome::Handled;
             }
@@ -196,6 +198,74 @@ impl Keeper {
         };
         (self.on_change)();
         outcome
+    }
+
+    /// Lets a version run; the first one after a start beside what ran before, or behind what was put back into use.
+    async fn put_in_place(&self, slot: &Slot, entry: Entry, loaded: Loaded) {
+        let is_first = slot.newest().is_none();
+        let ran = if is_first { self.registry.versions.ran(&slot.name) } else { None };
+        let kept = ran.and_then(|it| it.beside(&loaded.sha256));
+        self.registry.activate(slot, loaded);
+        if let Some(kept) = kept
+            && let Some(wasm) = self.kept(&slot.name, kept.sha256()).await
+        {
+            match self.load_kept(slot, entry, wasm).await {
+                Ok(loaded) => self.registry.restore(slot, loaded, &kept),
+                Err(error) => {
+                    let plugin = slot.name.as_str();
+                    tracing::warn!(plugin, %error, "the version before this one loads no more");
+                }
+            }
+        }
+        self.registry.note_versions(slot);
+    }
+
+    /// A version's bytes, from the folder of versions or the binary.
+    async fn kept(&self, name: &PluginName, sha256: &str) -> Option<(Bytes, PluginSource)> {
+        let versions = self.registry.versions.clone();
+        let (of, which) = (name.clone(), sha256.to_owned());
+        let read = tokio::task::spawn_blocking(move || versions.wasm(&of, &which));
+        if let Ok(Some(wasm)) = read.await {
+            return Some((wasm, PluginSource::File));
+        }
+        let embedded = self.embedded.get(name)?.wasm;
+        let is_it = self::sha256(embedded) == sha256;
+        is_it.then(|| (Bytes::from_static(embedded), PluginSource::Embedded))
+    }
+
+    async fn load_kept(
+        &self,
+        slot: &Slot,
+        entry: Entry,
+        (bytes, source): (Bytes, PluginSource),
+    ) -> Result<Loaded, LoadError> {
+        let manifest = match self.manifest(&slot.name, entry) {
+            // A pin is for the file.
+            Ok(mut manifest) => {
+                manifest.sha256 = None;
+                manifest
+            }
+            Err(Trouble::Load(error)) => return Err(error),
+            Err(Trouble::Moved) => return Err(LoadError::refused("its settings change just now")),
+        };
+        self.loader.load(self.request(slot, bytes, source, manifest)).await
+    }
+
+    fn request(
+        &self,
+        slot: &Slot,
+        bytes: Bytes,
+        source: PluginSource,
+        manifest: Manifest,
+    ) -> LoadRequest {
+        LoadRequest {
+            name: slot.name.clone(),
+            bytes,
+            source,
+            manifest,
+            demand: self.registry.demand(&slot.name),
+            memory: slot.metrics.memory(),
+        }
     }
 
     /// The embedded plugin runs in the place of a file that never did.
@@ -234,7 +304,7 @@ impl Keeper {
         let slot = self.registry.get_or_create(name);
         let outcome = match result {
             Ok(Some(loaded)) => {
-                self.registry.activate(&slot, loaded);
+                self.put_in_place(&slot, entry, loaded).await;
                 Outcome::Handled
             }
             Ok(None) => return Outcome::Handled,
@@ -257,21 +327,22 @@ impl Keeper {
     ) -> Result<Option<Loaded>, Trouble> {
         let slot = self.registry.get_or_create(name);
         let running = slot.active();
-        let request = LoadRequest {
-            name: name.clone(),
-            bytes,
-            source,
-            manifest,
-            demand: self.registry.demand(name),
-            memory: slot.metrics.memory(),
-        };
+        let request = self.request(&slot, bytes.clone(), source, manifest);
         if let Some(running) = running
             && running.is_same(&request)
             && slot.status().last_error.is_none()
         {
             return Ok(None);
         }
-        Ok(Some(self.loader.load(request).await?))
+        let loaded = self.loader.load(request).await?;
+        if source == PluginSource::File {
+            let (versions, name) = (self.registry.versions.clone(), name.clone());
+            let sha256 = loaded.sha256.clone();
+            let keep = move || versions.keep(&name, &sha256, &bytes);
+            // Whatever becomes of it, the version may run.
+            let _ = tokio::task::spawn_blocking(keep).await;
+        }
+        Ok(Some(loaded))
     }
 
     fn manifest(&self, name: &PluginName, entry: Entry) -> Result<Manifest, Trouble> {

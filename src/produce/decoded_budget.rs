@@ -94,7 +94,8 @@ impl Growth {
     }
 }
 
-async fn take(from: &Arc<Semaphore>, bytes: usize) -> OwnedSemaphorePermit {
+/// Waits for so many bytes of a budget, in the order of asking.
+pub(super) async fn take(from: &Arc<Semaphore>, bytes: usize) -> OwnedSemaphorePermit {
     let taken = Arc::clone(from).acquire_many_owned(units(bytes)).await;
     taken.expect("the budget is never closed")
 }
@@ -116,7 +117,8 @@ fn largest(batch: &Batch, is_compressed: bool) -> usize {
     if is_compressed { usize::MAX } else { size(batch.bytes.len() / 2, batch.bytes.len()) }
 }
 
-fn units(bytes: usize) -> u32 {
+/// Bytes as permits.
+pub(super) fn units(bytes: usize) -> u32 {
     u32::try_from(bytes.div_ceil(UNIT_BYTES)).unwrap_or(u32::MAX)
 }
 

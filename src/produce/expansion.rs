@@ -1,14 +1,16 @@
 //! Room for batches that are expanded on the spot, to look at their keys or for another codec; over all connections.
 //!
-//! Rule: whoever has room works, and waits for nobody meanwhile. A batch is expanded to what such a batch usually becomes; one
-//! that becomes more begins again, with room for the largest. What a worker of the runtime does itself waits for no room, as
-//! others would wait with it; there is no more of it than there are workers.
+//! Rule: whoever has room works, and waits for nobody meanwhile; whoever waits holds no thread, and no room. A batch is expanded
+//! to what such a batch usually becomes; one that becomes more begins again, with room for the largest. What a worker of the
+//! runtime does itself waits for no room, as others would wait with it; there is no more of it than there are workers.
 
-use parking_lot::{Condvar, Mutex};
+use std::sync::Arc;
+
+use tokio::sync::Semaphore;
 
 use super::{
     ProduceError,
-    decoded_budget::LARGEST_AT_ONCE,
+    decoded_budget::{LARGEST_AT_ONCE, take, units},
     long_work::{LARGE_BYTES, long_work},
 };
 use crate::wire::record_batch::{Batch, BatchError, Compression, CompressionError};
@@ -20,22 +22,15 @@ const USUAL_GROWTH: usize = 16;
 const USUAL_BYTES_MIN: usize = 128 * 1024;
 
 pub(crate) struct Expansion {
-    free_bytes: Mutex<usize>,
-    given_back: Condvar,
+    free: Arc<Semaphore>,
     /// `klamm.decompressed.max.bytes`: the most that one batch may become.
     batch_bytes_max: usize,
 }
 
-/// Bytes that nobody else may fill.
-struct Room<'a> {
-    of: &'a Expansion,
-    bytes: usize,
-}
-
 impl Expansion {
     pub(crate) fn new(batch_bytes_max: usize) -> Self {
-        let free_bytes = Mutex::new(batch_bytes_max.saturating_mul(LARGEST_AT_ONCE));
-        Self { free_bytes, given_back: Condvar::new(), batch_bytes_max }
+        let units = LARGEST_AT_ONCE * units(batch_bytes_max) as usize;
+        Self { free: Arc::new(Semaphore::new(units)), batch_bytes_max }
     }
 
     /// Does what expands a batch to at most as many bytes as it is told; twice, if the batch is an unusual one.
@@ -43,7 +38,7 @@ impl Expansion {
     /// # Errors
     ///
     /// [`ProduceError::Batch`]
-    pub(crate) fn of<T>(
+    pub(crate) async fn of<T>(
         &self,
         batch: &Batch,
         work: impl Fn(usize) -> Result<T, BatchError>,
@@ -53,47 +48,35 @@ impl Expansion {
             return Ok(long_work(batch.bytes.len(), || work(most))?);
         }
         let usual = batch.bytes.len().saturating_mul(USUAL_GROWTH).max(USUAL_BYTES_MIN).min(most);
-        let expand = |bytes| {
-            let in_room =
-                || if bytes < LARGE_BYTES { work(bytes) } else { self.room(bytes).fill(&work) };
-            long_work(bytes, in_room)
-        };
-        Ok(match expand(usual) {
+        Ok(match self.in_room(usual, &work).await {
             Err(BatchError::Compression(CompressionError::TooLarge(_))) if usual < most => {
-                expand(most)
+                self.in_room(most, &work).await
             }
             done => done,
         }?)
     }
 
-    /// Waits until nobody has so many bytes.
-    fn room(&self, bytes: usize) -> Room<'_> {
-        let mut free = self.free_bytes.lock();
-        self.given_back.wait_while(&mut free, |free| *free < bytes);
-        *free -= bytes;
-        Room { of: self, bytes }
+    /// Waits until nobody has so many bytes, then works.
+    async fn in_room<T>(&self, bytes: usize, work: impl Fn(usize) -> T) -> T {
+        if bytes < LARGE_BYTES {
+            return work(bytes);
+        }
+        let _room = take(&self.free, bytes).await;
+        long_work(bytes, || work(bytes))
     }
-}
 
-impl Room<'_> {
-    fn fill<T>(&self, work: impl FnOnce(usize) -> T) -> T {
-        work(self.bytes)
-    }
-}
-
-impl Drop for Room<'_> {
-    fn drop(&mut self) {
-        *self.of.free_bytes.lock() += self.bytes;
-        self.of.given_back.notify_all();
+    /// All room, which nobody else has then.
+    #[cfg(test)]
+    pub(crate) fn take_all(&self) -> tokio::sync::OwnedSemaphorePermit {
+        let all = self.free.available_permits() as u32;
+        Arc::clone(&self.free).try_acquire_many_owned(all).unwrap()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::{
-        sync::atomic::{AtomicUsize, Ordering},
-        thread,
-    };
+    use futures_util::FutureExt as _;
+    use parking_lot::Mutex;
 
     use super::*;
     use crate::{
@@ -102,6 +85,7 @@ mod tests {
     };
 
     const MOST: usize = 1024 * 1024;
+    const ALL_UNITS: usize = LARGEST_AT_ONCE * MOST / 1024;
 
     fn batch(value_bytes: usize, codec: Compression) -> Batch {
         let mut builder = BatchBuilder::new(TimestampMs(0), codec);
@@ -128,42 +112,37 @@ mod tests {
                 asked.lock().push(bytes);
                 batch.records(bytes).map(drop)
             };
-            expansion.of(&batch, work).unwrap();
+            expansion.of(&batch, work).await.unwrap();
             assert_eq!(asked.into_inner(), want, "{value_bytes} bytes, {codec:?}");
-            assert_eq!(*expansion.free_bytes.lock(), LARGEST_AT_ONCE * MOST, "all came back");
+            assert_eq!(expansion.free.available_permits(), ALL_UNITS, "all came back");
         }
         let (expansion, bomb) = (Expansion::new(MOST), batch(2 * MOST, Compression::Gzip));
-        assert!(expansion.of(&bomb, |bytes| bomb.records(bytes).map(drop)).is_err());
-        assert_eq!(*expansion.free_bytes.lock(), LARGEST_AT_ONCE * MOST);
+        assert!(expansion.of(&bomb, |bytes| bomb.records(bytes).map(drop)).await.is_err());
+        assert_eq!(expansion.free.available_permits(), ALL_UNITS);
     }
 
     #[tokio::test]
-    async fn a_small_batch_waits_for_no_room() {
-        let (expansion, small) = (Expansion::new(MOST), batch(1_000, Compression::Lz4));
-        let _all = expansion.room(LARGEST_AT_ONCE * MOST);
-        assert!(expansion.of(&small, |bytes| small.records(bytes).map(drop)).is_ok());
+    async fn a_small_batch_waits_for_no_room_and_a_large_one_without_a_thread() {
+        let expansion = Expansion::new(MOST);
+        let [small, large] = [1_000, MOST / 2].map(|it| batch(it, Compression::Zstd));
+        let expand = async |it: &Batch| expansion.of(it, |bytes| it.records(bytes).map(drop)).await;
+        let all = expansion.take_all();
+        assert!(expand(&small).now_or_never().unwrap().is_ok());
+        let mut waits = Box::pin(expand(&large));
+        assert!(futures_util::poll!(&mut waits).is_pending());
+        drop(all);
+        assert!(waits.await.is_ok());
+        assert_eq!(expansion.free.available_permits(), ALL_UNITS);
     }
 
-    #[test]
-    fn all_together_have_no_more_than_the_largest_few() {
+    #[tokio::test]
+    async fn all_together_have_no_more_than_the_largest_few() {
         let expansion = Expansion::new(MOST);
-        let (now, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        thread::scope(|scope| {
-            for _ in 0..4 * LARGEST_AT_ONCE {
-                scope.spawn(|| {
-                    for bytes in [MOST, MOST / 3] {
-                        let room = expansion.room(bytes);
-                        most.fetch_max(
-                            now.fetch_add(bytes, Ordering::SeqCst) + bytes,
-                            Ordering::SeqCst,
-                        );
-                        thread::yield_now();
-                        now.fetch_sub(bytes, Ordering::SeqCst);
-                        drop(room);
-                    }
-                });
-            }
-        });
-        assert!(most.into_inner() <= LARGEST_AT_ONCE * MOST);
+        let held: Vec<_> = (0..LARGEST_AT_ONCE)
+            .map(|_| take(&expansion.free, MOST).now_or_never().unwrap())
+            .collect();
+        assert!(expansion.in_room(LARGE_BYTES, |_| ()).now_or_never().is_none());
+        drop(held);
+        assert!(expansion.in_room(LARGE_BYTES, |_| ()).now_or_never().is_some());
     }
 }

@@ -14,7 +14,7 @@ const NAMED_MAX: usize = 1_000;
 const SHOWN: usize = 3;
 
 /// Refuses a batch with a record without a key, if the topic is compacted.
-pub(crate) fn check_keys(
+pub(crate) async fn check_keys(
     batch: &Batch,
     partition: &TopicPartition,
     config: &TopicConfig,
@@ -23,7 +23,7 @@ pub(crate) fn check_keys(
     if !config.cleanup_policy.compact {
         return Ok(());
     }
-    let (keyless, count) = expansion.of(batch, |bytes_max| {
+    let look = |bytes_max| {
         let (mut keyless, mut count) = (Vec::new(), 0);
         batch.records(bytes_max)?.for_each(|record| {
             if record.key().is_none() {
@@ -31,7 +31,8 @@ pub(crate) fn check_keys(
             }
         })?;
         Ok((keyless, count))
-    })?;
+    };
+    let (keyless, count) = expansion.of(batch, look).await?;
     refuse(&keyless, count, partition)
 }
 
@@ -113,12 +114,12 @@ mod tests {
     async fn a_compacted_topic_refuses_what_has_no_key_and_names_it() {
         let (partition, expansion) = (TopicPartition::new("t", 4), Expansion::new(10_000));
         for codec in [Compression::None, Compression::Lz4] {
-            let check = |keys: &[Option<&[u8]>], compact| {
-                check_keys(&batch(codec, keys), &partition, &config(compact), &expansion)
+            let check = async |keys: &[Option<&[u8]>], compact| {
+                check_keys(&batch(codec, keys), &partition, &config(compact), &expansion).await
             };
-            assert!(check(&[None], false).is_ok());
-            assert!(check(&[Some(b""), Some(b"k")], true).is_ok(), "an empty key is one");
-            let error = check(&[Some(b"k"), None, None], true).unwrap_err();
+            assert!(check(&[None], false).await.is_ok());
+            assert!(check(&[Some(b""), Some(b"k")], true).await.is_ok(), "an empty key is one");
+            let error = check(&[Some(b"k"), None, None], true).await.unwrap_err();
             let ProduceError::Refused { message, records } = error else { panic!("{error}") };
             assert!(message.contains("due to 2 record errors in total"), "{message}");
             let indices: Vec<_> = records.iter().map(|it| it.index).collect();
@@ -131,13 +132,14 @@ mod tests {
     async fn an_answer_names_so_many_and_no_bomb_is_expanded() {
         let partition = TopicPartition::new("t", 0);
         let many = batch(Compression::Zstd, &vec![None; 2_000]);
-        let error =
-            check_keys(&many, &partition, &config(true), &Expansion::new(1 << 20)).unwrap_err();
+        let check = async |bytes_max| {
+            check_keys(&many, &partition, &config(true), &Expansion::new(bytes_max)).await
+        };
+        let error = check(1 << 20).await.unwrap_err();
         let ProduceError::Refused { message, records } = error else { panic!("{error}") };
         assert!(message.contains("due to 2000 record errors"), "{message}");
         assert_eq!(records.len(), NAMED_MAX);
-        let error =
-            check_keys(&many, &partition, &config(true), &Expansion::new(1_000)).unwrap_err();
+        let error = check(1_000).await.unwrap_err();
         let is_too_large = matches!(
             &error,
             ProduceError::Batch(crate::wire::record_batch::BatchError::Compression(

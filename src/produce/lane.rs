@@ -39,7 +39,12 @@ pub(crate) const LANE_BATCHES_MAX: usize = 1_024;
 const COMMIT_TIMEOUT_MAX: Duration = Duration::from_secs(30);
 
 /// A batch and who waits for it.
-pub(crate) type Job = (Submission, oneshot::Sender<Result<Stored, ProduceError>>);
+pub(crate) struct Job {
+    pub(crate) submission: Submission,
+    pub(crate) reply: oneshot::Sender<Result<Stored, ProduceError>>,
+    /// Counts the job while it is on its way.
+    pub(crate) _on_its_way: Arc<()>,
+}
 
 /// The lane's state; nothing in it must survive a restart.
 pub(crate) struct Lane {
@@ -71,7 +76,7 @@ impl Lane {
     /// Takes batches in order until the last handle is gone.
     pub(crate) async fn run(mut self, mut jobs: mpsc::Receiver<Job>) {
         self.look_for_finished_routes().await;
-        while let Some((submission, reply)) = jobs.recv().await {
+        while let Some(Job { submission, reply, _on_its_way }) = jobs.recv().await {
             let result = self.process(submission).await;
             // The client may have gone; its batch is stored all the same.
             let _ = reply.send(result);
@@ -113,9 +118,9 @@ impl Lane {
         fits(batch, &config, telemetry::now())?;
         self.is_next_of_its_producer(partition, &batch.header)?;
         if !config.has_hooks() {
-            // They were taken away.
-            self.shared.check_keys(batch, &self.topic_partition, &config)?;
-            let batch = self.shared.in_the_topics_codec(batch.clone(), &config)?;
+            // They were taken away, or the batch waits for room.
+            let to_store = self.shared.as_stored(batch.clone(), &self.topic_partition, &config);
+            let batch = to_store.await?;
             return Ok(partition.append(vec![batch], *acks)?);
         }
         let decoded = self.shared.decoded.decode(batch).await?;

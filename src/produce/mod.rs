@@ -24,7 +24,10 @@ mod timestamps;
 
 use std::{collections::HashMap, future::Future, sync::Arc};
 
-use futures_util::future::{Either, ready};
+use futures_util::{
+    FutureExt as _,
+    future::{Either, ready},
+};
 use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot};
 
@@ -52,7 +55,8 @@ use crate::{
 /// The only way in for clients' records.
 pub struct Produce {
     shared: Arc<Shared>,
-    /// Lanes that have begun. A partition that had hooks keeps its lane: its producers' routes may be unfinished.
+    /// Lanes that have begun. A partition that had hooks keeps its lane: its producers' routes may be unfinished. One without
+    /// has a lane while large batches wait there for room to be expanded: who comes behind them keeps its place.
     lanes: Mutex<HashMap<TopicPartition, LaneHandle>>,
 }
 
@@ -60,6 +64,17 @@ pub struct Produce {
 struct LaneHandle {
     topic_id: TopicId,
     jobs: mpsc::Sender<Job>,
+    /// It was begun for a batch that waits for room: it ends once that and what came behind it are stored.
+    is_for_room: bool,
+    /// Shared with each job.
+    on_their_way: Arc<()>,
+}
+
+impl LaneHandle {
+    /// Whether all that it was begun for is done.
+    fn is_over(&self) -> bool {
+        self.is_for_room && Arc::strong_count(&self.on_their_way) == 1
+    }
 }
 
 /// What a submission became at once.
@@ -130,34 +145,50 @@ impl Produce {
             return Err(ReplicaError::UnknownTopicId.into());
         }
         let config = partition.config();
-        if config.has_hooks() || self.has_lane(&submission.topic_partition) {
-            return self.enter_lane(submission, partition.topic_id);
+        let has_hooks = config.has_hooks();
+        if has_hooks || self.has_lane(&submission.topic_partition) {
+            return self.enter_lane(submission, partition.topic_id, !has_hooks);
         }
         let batch = admit(submission.records.clone())?;
         fits(&batch, &config, telemetry::now())?;
         let producer_id = batch.header.producer_id;
-        self.shared.check_keys(&batch, &submission.topic_partition, &config)?;
-        let batch = self.shared.in_the_topics_codec(batch, &config)?;
-        let appended = partition.append(vec![batch], submission.acks)?;
+        let as_stored = self.shared.as_stored(batch, &submission.topic_partition, &config);
+        let Some(batch) = as_stored.now_or_never() else {
+            return self.enter_lane(submission, partition.topic_id, true);
+        };
+        let appended = partition.append(vec![batch?], submission.acks)?;
         if appended.duplicate && is_unfinished(&partition, producer_id, &appended) {
-            return self.enter_lane(submission, partition.topic_id);
+            return self.enter_lane(submission, partition.topic_id, false);
         }
         Ok(Begun::Stored(partition, appended))
     }
 
     fn has_lane(&self, topic_partition: &TopicPartition) -> bool {
-        self.lanes.lock().contains_key(topic_partition)
+        let mut lanes = self.lanes.lock();
+        let is_over = lanes.get(topic_partition).is_some_and(LaneHandle::is_over);
+        if is_over {
+            lanes.remove(topic_partition);
+        }
+        lanes.contains_key(topic_partition)
     }
 
-    fn enter_lane(&self, submission: Submission, topic_id: TopicId) -> Result<Begun, ProduceError> {
+    fn enter_lane(
+        &self,
+        submission: Submission,
+        topic_id: TopicId,
+        is_for_room: bool,
+    ) -> Result<Begun, ProduceError> {
         let (reply, answer) = oneshot::channel();
         let mut lanes = self.lanes.lock();
-        let start = || self.start_lane(&submission.topic_partition, topic_id);
+        let start =
+            || LaneHandle { is_for_room, ..self.start_lane(&submission.topic_partition, topic_id) };
         let lane = lanes.entry(submission.topic_partition.clone()).or_insert_with(start);
         if lane.jobs.is_closed() || lane.topic_id != topic_id {
             *lane = start();
         }
-        match lane.jobs.try_send((submission, reply)) {
+        lane.is_for_room &= is_for_room;
+        let _on_its_way = Arc::clone(&lane.on_their_way);
+        match lane.jobs.try_send(Job { submission, reply, _on_its_way }) {
             Ok(()) => Ok(Begun::InLane(answer)),
             Err(_) => Err(ProduceError::Busy),
         }
@@ -167,7 +198,7 @@ impl Produce {
         let (jobs, waiting) = mpsc::channel(LANE_BATCHES_MAX);
         let lane = Lane::new(self.shared.clone(), topic_partition.clone(), topic_id);
         tokio::spawn(lane.run(waiting));
-        LaneHandle { topic_id, jobs }
+        LaneHandle { topic_id, jobs, is_for_room: false, on_their_way: Arc::default() }
     }
 
     /// Ends the lanes of partitions that are gone; called after a topic's deletion.

@@ -26,7 +26,7 @@ pub(crate) struct Shared {
     pub(crate) order: AppendOrder,
     pub(crate) metrics: ProduceMetrics,
     pub(crate) decoded: DecodedBudget,
-    /// Of batches that no lane takes.
+    /// Of batches that no hook has a say in.
     pub(crate) expansion: Expansion,
 }
 
@@ -75,21 +75,15 @@ impl Shared {
         Ok(())
     }
 
-    pub(crate) fn check_keys(
-        &self,
-        batch: &Batch,
-        partition: &TopicPartition,
-        config: &TopicConfig,
-    ) -> Result<(), ProduceError> {
-        check_keys(batch, partition, config, &self.expansion)
-    }
-
-    pub(crate) fn in_the_topics_codec(
+    /// A batch as its topic stores it, if no hook has a say; waits for room where that is found by expanding it.
+    pub(crate) async fn as_stored(
         &self,
         batch: Batch,
+        partition: &TopicPartition,
         config: &TopicConfig,
     ) -> Result<Batch, ProduceError> {
-        in_the_topics_codec(batch, config, &self.expansion)
+        check_keys(&batch, partition, config, &self.expansion).await?;
+        in_the_topics_codec(batch, config, &self.expansion).await
     }
 
     pub(crate) fn leader(
@@ -101,7 +95,7 @@ impl Shared {
 }
 
 /// `compression.type` other than the batch's own codec costs compressing it anew; otherwise it stays as received.
-fn in_the_topics_codec(
+async fn in_the_topics_codec(
     batch: Batch,
     config: &TopicConfig,
     expansion: &Expansion,
@@ -110,7 +104,7 @@ fn in_the_topics_codec(
     if codec == batch.header.attributes.compression()? {
         return Ok(batch);
     }
-    let batch = expansion.of(&batch, |bytes_max| batch.recompress(codec, bytes_max))?;
+    let batch = expansion.of(&batch, |bytes_max| batch.recompress(codec, bytes_max)).await?;
     // As in Kafka, what is stored has to fit too.
     let (size, max) = (batch.bytes.len(), config.max_message_bytes);
     if size > max { Err(ProduceError::TooLarge { size, max }) } else { Ok(batch) }
@@ -162,7 +156,7 @@ mod tests {
         ] {
             let compression_type = Some(codec);
             let config = TopicConfig { compression_type, max_message_bytes, ..config.clone() };
-            match in_the_topics_codec(batch.clone(), &config, &Expansion::new(1 << 20)) {
+            match in_the_topics_codec(batch.clone(), &config, &Expansion::new(1 << 20)).await {
                 Ok(it) => assert!(fits && it.header.attributes.compression().unwrap() == codec),
                 Err(ProduceError::TooLarge { .. }) => assert!(!fits),
                 Err(other) => panic!("{other}"),
@@ -192,7 +186,7 @@ mod tests {
             let own = [("compression.type".into(), asked.into())].into();
             let config = TopicConfig::resolve(&Config::default(), &"t".into(), &own);
             let stored =
-                in_the_topics_codec(sent.clone(), &config, &Expansion::new(1_000)).unwrap();
+                in_the_topics_codec(sent.clone(), &config, &Expansion::new(1_000)).await.unwrap();
             assert_eq!(stored.header.attributes.compression(), Ok(codec), "{asked}");
             assert_eq!(stored.bytes == sent.bytes, codec == Compression::Gzip, "{asked}");
         }

@@ -79,7 +79,7 @@ pub enum ProduceError {
     #[error("stored, but not everywhere: {0}")]
     NotEverywhere(String),
     /// The lane is full or has ended; nothing was stored.
-    #[error("too many batches wait for this partition's hooks")]
+    #[error("too many batches wait for this partition")]
     Busy,
     #[error(transparent)]
     Replica(#[from] ReplicaError),

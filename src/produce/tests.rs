@@ -24,6 +24,8 @@ use crate::{
     },
 };
 
+mod for_room;
+
 const PARTITIONS: usize = 3;
 const TOPIC: &str = "t";
 const TIMEOUT: Duration = Duration::from_mins(2);
@@ -253,7 +255,11 @@ fn with_host(test: impl FnOnce(&Runtime, &Arc<PluginHost>)) {
         crate::config::PluginConfig { dir: cache.path().join("none"), ..Config::default().plugin };
     let metrics = Metrics::default();
     let uses = crate::plugin::PluginUses::default();
-    let host = PluginHost::start(&plugins, &[], uses, cache.path().to_owned(), &metrics);
+    let folders = crate::plugin::Folders {
+        cache: cache.path().join("cache"),
+        versions: cache.path().join("versions"),
+    };
+    let host = PluginHost::start(&plugins, &[], uses, folders, &metrics);
     let host = runtime.block_on(host).unwrap();
     test(&runtime, &host);
     runtime.block_on(host.shutdown());
@@ -341,7 +347,8 @@ async fn send_to_an_earlier_lane(plugins: &Arc<PluginHost>) {
     let lane = Lane::new(node.produce.shared.clone(), topic_partition, earlier);
     let lane = tokio::spawn(lane.run(waiting));
     let (reply, answer) = oneshot::channel();
-    jobs.send((Node::submission(&batch(0, 1)), reply)).await.unwrap();
+    let submission = Node::submission(&batch(0, 1));
+    jobs.send(Job { submission, reply, _on_its_way: Arc::default() }).await.ok().unwrap();
     assert!(matches!(answer.await.unwrap(), Err(ProduceError::Replica(_))));
     drop(jobs);
     lane.await.unwrap();

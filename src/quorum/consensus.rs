@@ -16,7 +16,6 @@ openraft::declare_raft_types!(
         Node = BasicNode,
 );
 
-pub(super) type Raft = openraft::Raft<Consensus, super::state_machine::StateMachine>;
 pub(super) type LeaderId = alias::LeaderIdOf<Consensus>;
 pub(super) type EntryId = LogId<alias::CommittedLeaderIdOf<Consensus>>;
 pub(super) type Entry = alias::EntryOf<Consensus>;

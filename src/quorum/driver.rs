@@ -21,7 +21,7 @@ use tokio::{
 
 use super::{
     QuorumError, cluster_id,
-    consensus::{Change, Raft},
+    consensus::{Change, Consensus},
     files::Files,
     log_store::{LOST, LogStore, damaged},
     network::SingleVoter,
@@ -32,6 +32,8 @@ use crate::{
     machine::Decision,
     metadata::{MetadataImage, MetadataRecord},
 };
+
+type Raft = openraft::Raft<Consensus, StateMachine>;
 
 /// How long the start waits for a leader, and a change for one that is being elected.
 const LEADER_TIMEOUT: Duration = Duration::from_secs(10);

@@ -2,7 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
+use tokio_util::sync::CancellationToken;
 
 use super::{
     Partition, Records, ReplicaError, ReplicaManager, off_workers, purgatory::DelayedFetch,
@@ -40,6 +41,8 @@ pub struct FetchParams {
     pub max_bytes: usize,
     pub isolation: Isolation,
     pub partitions: Vec<FetchPartition>,
+    /// Ends the wait before its time, with what is there.
+    pub hurry: CancellationToken,
 }
 
 /// One partition's answer, in the order of the request.
@@ -87,7 +90,8 @@ impl ReplicaManager {
         let deadline = Instant::now() + params.max_wait;
         let params = Arc::new(params);
         let mut round = self.read(&params).await;
-        while !round.is_enough(&params) && Instant::now() < deadline {
+        let is_over = || params.hurry.is_cancelled() || Instant::now() >= deadline;
+        while !round.is_enough(&params) && !is_over() {
             let delayed = DelayedFetch::new(params.min_bytes);
             let _registered = round.delay(&delayed);
             // What came before the registration wakes nobody.
@@ -100,8 +104,9 @@ impl ReplicaManager {
             delayed.add(round.bytes);
             let has_something = round.bytes > 0;
             round.let_go();
-            let waited = tokio::time::timeout_at(deadline, delayed.completed()).await;
-            if waited.is_err() && !has_something {
+            let completed = params.hurry.run_until_cancelled(delayed.completed());
+            let waited = timeout_at(deadline, completed).await;
+            if waited != Ok(Some(())) && !has_something {
                 break;
             }
             round = self.read(&params).await;

@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use futures_util::FutureExt as _;
+use tokio_util::sync::CancellationToken;
 
 use super::*;
 use crate::{
@@ -166,6 +167,7 @@ fn params(min_bytes: usize, max_wait_ms: u64, partitions: Vec<FetchPartition>) -
         max_bytes: 1 << 20,
         isolation: Isolation::ReadUncommitted,
         partitions,
+        hurry: CancellationToken::new(),
     }
 }
 

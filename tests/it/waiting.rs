@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use kafka_protocol::{
     messages::{
-        FetchRequest, FindCoordinatorRequest, JoinGroupRequest, TopicName,
+        DescribeGroupsRequest, FetchRequest, FindCoordinatorRequest, JoinGroupRequest, TopicName,
         fetch_request::{FetchPartition, FetchTopic},
         join_group_request::JoinGroupRequestProtocol,
     },
@@ -75,4 +75,42 @@ fn what_waits_gives_back_its_share_of_the_memory_for_requests() {
     eventually("nothing is held", || {
         (broker.metric("klamm_request_inflight_bytes") < 1.0).then_some(())
     });
+}
+
+#[test]
+fn the_connection_of_a_client_that_is_gone_goes_at_once_and_its_member_stays_as_in_kafka() {
+    let broker = Broker::with(&[("group.initial.rebalance.delay.ms", "0")]);
+    let mut leader = broker.client();
+    lead(&mut leader);
+    let connections = broker.metric("klamm_connections");
+    let joins = begun(&broker, "JoinGroup");
+    let mut waiting: Vec<_> = (0..5).map(|_| broker.client()).collect();
+    for client in &mut waiting {
+        // No answer comes: the leader does not join again.
+        let _unanswered = client.send(3, &join("group"));
+    }
+    eventually("all wait", || (begun(&broker, "JoinGroup") >= joins + 5.0).then_some(()));
+    waiting.into_iter().for_each(Client::reset);
+    eventually("their connections are gone", || {
+        (broker.metric("klamm_connections") <= connections).then_some(())
+    });
+    let request = DescribeGroupsRequest::default()
+        .with_groups(vec![StrBytes::from_static_str("group").into()]);
+    let described = leader.call(3, &request);
+    assert_eq!(described.groups[0].members.len(), 6);
+}
+
+#[test]
+fn a_fetch_that_waits_is_answered_once_its_client_has_said_all() {
+    let broker = Broker::start();
+    let mut client = broker.client();
+    client.create_topic("t", 1, &[]);
+    let fetches = begun(&broker, "Fetch");
+    let sent = client.send(11, &fetch("t"));
+    eventually("it waits", || (begun(&broker, "Fetch") > fetches).then_some(()));
+    client.say_no_more();
+    let response = client.receive(sent);
+    let partition = &response.responses[0].partitions[0];
+    assert_eq!((partition.error_code, partition.records.as_ref().map(Bytes::len)), (0, Some(0)));
+    assert!(client.receive_frame().is_err(), "the connection is over");
 }

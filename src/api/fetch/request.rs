@@ -6,6 +6,7 @@ use kafka_protocol::messages::{
     FetchRequest,
     fetch_request::{FetchPartition as WirePartition, FetchTopic},
 };
+use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::{
@@ -14,8 +15,7 @@ use crate::{
     replica::{FetchParams, FetchPartition, Isolation},
 };
 
-/// Longest that a fetch waits, whatever it asks for. Clients give up after 30 to 60 seconds by default, and one that has
-/// left is noticed only when its answer is written.
+/// Longest that a fetch waits, whatever it asks for. Clients give up after 30 to 60 seconds by default.
 const WAIT_MAX: Duration = Duration::from_mins(5);
 
 /// `fetch.max.bytes` of a broker: more is never read for one request.
@@ -62,9 +62,13 @@ impl Limits {
         Self { max_bytes: self.max_bytes.min(bytes), min_bytes: self.min_bytes.min(bytes), ..self }
     }
 
-    pub(super) fn with(self, partitions: Vec<FetchPartition>) -> FetchParams {
+    pub(super) fn with(
+        self,
+        partitions: Vec<FetchPartition>,
+        hurry: CancellationToken,
+    ) -> FetchParams {
         let Self { max_wait, min_bytes, max_bytes, isolation } = self;
-        FetchParams { max_wait, min_bytes, max_bytes, isolation, partitions }
+        FetchParams { max_wait, min_bytes, max_bytes, isolation, partitions, hurry }
     }
 }
 

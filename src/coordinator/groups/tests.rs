@@ -13,7 +13,7 @@ use crate::{
         CommitOffsets, GroupError, OffsetToCommit,
         classic::{HeartbeatRequest, JoinRequest, Joined, Protocol, State, SyncRequest, Synced},
     },
-    plugin::{PluginHost, PluginUses},
+    plugin::{Folders, PluginHost, PluginUses},
     quorum::Quorum,
     replica::ReplicaManager,
     telemetry::Metrics,
@@ -50,7 +50,8 @@ impl Node {
             quorum.change(|image| Ok::<_, Infallible>(register_broker(image, me))).await;
         let Ok(_epoch) = registered.unwrap();
         let uses = PluginUses::default();
-        let plugins = PluginHost::start(&config.plugin, &[], uses, dir.join("cache"), &metrics);
+        let folders = Folders { cache: dir.join("cache"), versions: dir.join("versions") };
+        let plugins = PluginHost::start(&config.plugin, &[], uses, folders, &metrics);
         let plugins = plugins.await.unwrap();
         let publisher = tokio::spawn(publish(quorum.clone(), replicas.clone()));
         let groups = GroupCoordinator::start(

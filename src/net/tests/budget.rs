@@ -139,3 +139,65 @@ async fn requests_that_wait_and_need_their_bytes_no_more_hold_up_nobody() {
         member.assert_answer(&[ask::WAITING; 90]).await;
     }
 }
+
+/// A request of 600 KiB of which all but the end arrives.
+async fn hoard(node: &Node) -> JoinHandle<Peer> {
+    let mut peer = node.connect().await;
+    tokio::spawn(async move {
+        let large = framed(&vec![ask::ECHO; 600 << 10]);
+        // The connection is closed at some point.
+        let _ = peer.0.write_all(&large[..500 << 10]).await;
+        peer
+    })
+}
+
+#[tokio::test]
+async fn among_many_that_stall_a_client_that_gets_on_is_served_long_before_they_are_through() {
+    const HOARDERS: usize = 60;
+    let node = Node::with(|it| {
+        it.inflight_max_bytes = 8 << 20;
+        it.body = 10 * HANG;
+        it.lag = Duration::from_millis(200);
+    })
+    .await;
+    let mut good = node.connect().await;
+    let large = vec![ask::ECHO; 900 << 10];
+    for _ in 0..3 {
+        good.send(&large).await;
+        good.assert_answer(&large).await;
+    }
+    let mut hoarders = Vec::new();
+    for _ in 0..HOARDERS {
+        hoarders.push(hoard(&node).await);
+    }
+    until_short(&node, 3 << 20).await;
+    good.send(&large).await;
+    good.assert_answer(&large).await;
+    let closed = stalled(&node);
+    assert!(closed < HOARDERS / 2, "{closed} of {HOARDERS} are closed");
+    // A newcomer, of which nobody knows that it is a good one, waits its turn.
+    let mut newcomer = node.connect().await;
+    newcomer.send(&large).await;
+    newcomer.assert_answer(&large).await;
+}
+
+/// Waits until half-read requests hold so many bytes.
+async fn until_short(node: &Node, bytes: usize) {
+    let held = async {
+        while number(node, "klamm_request_inflight_bytes ") < bytes {
+            tokio::task::yield_now().await;
+        }
+    };
+    timeout(HANG, held).await.unwrap();
+}
+
+/// Connections that were closed because their requests did not arrive.
+fn stalled(node: &Node) -> usize {
+    number(node, "klamm_connections_closed_total{reason=\"stalled\"} ")
+}
+
+fn number(node: &Node, series: &str) -> usize {
+    let metrics = node.metrics.encode();
+    let line = metrics.lines().find_map(|it| it.strip_prefix(series));
+    line.map_or(0, |it| it.parse().unwrap())
+}

@@ -2,8 +2,6 @@
 
 use std::{collections::BTreeMap, ops::Range};
 
-use sha2::{Digest, Sha256};
-
 use super::{error_answer, records, wit_len};
 use crate::{
     plugin::{
@@ -14,6 +12,7 @@ use crate::{
         failure::{CallFailure, REASON_BYTES_MAX, cut},
         hook::{RaisedAlert, RecordAction, Replacement, ReplacementHeader, TransformInput},
         limits::STATE_BYTES_MAX,
+        sha256::sha256,
     },
     wire::record_batch::{DecodedBatch, RecordView},
 };
@@ -324,6 +323,6 @@ fn bounded_fingerprint(fingerprint: String) -> String {
     if fingerprint.len() <= FINGERPRINT_BYTES_MAX {
         return fingerprint;
     }
-    let hash = crate::plugin::load::hex(&Sha256::digest(fingerprint.as_bytes()));
+    let hash = sha256(fingerprint.as_bytes());
     format!("{} {hash}", cut(&fingerprint, FINGERPRINT_BYTES_MAX / 2))
 }

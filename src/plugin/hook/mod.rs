@@ -1,37 +1,14 @@
-//! The three hooks, in the broker's words. What a failure means was chosen by configuration: these faces never improvise.
+//! What the three hooks are asked and what they answer, in the broker's words.
 
 mod assignor;
 mod partitioner;
 mod transform;
 
-use std::sync::Arc;
-
-use super::{
-    failure::{CallFailure, FailureKind},
-    load::Loaded,
-    slot::Slot,
-};
-
 pub use assignor::{
-    AssignFailure, Assignments, Assignor, GroupSnapshot, MemberSnapshot, PartitionSnapshot,
-    TopicSnapshot,
+    AssignFailure, Assignments, GroupSnapshot, MemberSnapshot, PartitionSnapshot, TopicSnapshot,
 };
-pub use partitioner::{Partitioner, PartitionerInput, PartitionerVerdict};
+pub use partitioner::{PartitionerInput, PartitionerVerdict};
 pub use transform::{
-    RaisedAlert, RecordAction, Replacement, ReplacementHeader, Transform, TransformInput,
-    TransformOutput, TransformVerdict,
+    RaisedAlert, RecordAction, Replacement, ReplacementHeader, TransformInput, TransformOutput,
+    TransformVerdict,
 };
-
-/// The version that answers now.
-fn running(slot: &Slot) -> Result<Arc<Loaded>, CallFailure> {
-    slot.active().ok_or_else(|| {
-        let failure = CallFailure::new(FailureKind::Unloaded, "no version is loaded now");
-        slot.metrics.failed(failure.kind);
-        failure
-    })
-}
-
-/// A name keeps its world, so this is an answer that no guest can give.
-fn wrong_hook() -> CallFailure {
-    CallFailure::malformed("answered for another hook")
-}

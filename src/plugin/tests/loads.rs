@@ -13,7 +13,7 @@ use crate::plugin::{
     limits::Limits,
     load::{LoadRequest, Loaded, load},
     manifest::Manifest,
-    metrics::MemoryGauge,
+    memory::MemoryGauge,
     uses::Demand,
 };
 

@@ -18,7 +18,7 @@ use tempfile::TempDir;
 use text::Text;
 
 use super::{
-    Embedded, HookKind, PluginHost, PluginState, PluginStatus, PluginUses,
+    Embedded, Folders, HookKind, PluginHost, PluginState, PluginStatus, PluginUses,
     hook::{PartitionerInput, PartitionerVerdict, TransformInput, TransformVerdict},
     smoke::{self, KeyValue},
 };
@@ -34,7 +34,8 @@ struct Fixture {
     host: Arc<PluginHost>,
     metrics: Metrics,
     dir: TempDir,
-    _cache: Arc<TempDir>,
+    versions: TempDir,
+    cache: Arc<TempDir>,
 }
 
 /// Compiled plugins of the tests that run at the same time: compiling is most of what they do.
@@ -79,11 +80,27 @@ impl Fixture {
             std::fs::write(dir.path().join(name), bytes).expect("write");
         }
         let metrics = Metrics::default();
-        let cache_dir = cache.path().to_owned();
-        let host = PluginHost::start(&config(dir.path()), embedded, uses, cache_dir, &metrics)
+        let versions = tempfile::tempdir().expect("folder");
+        let folders =
+            Folders { cache: cache.path().to_owned(), versions: versions.path().to_owned() };
+        let host = PluginHost::start(&config(dir.path()), embedded, uses, folders, &metrics)
             .await
             .expect("the room starts");
-        Self { host, metrics, dir, _cache: cache }
+        Self { host, metrics, dir, versions, cache }
+    }
+
+    /// As after a restart of the node.
+    async fn restart(self, embedded: &[Embedded]) -> Self {
+        let Self { host, dir, versions, cache, .. } = self;
+        host.shutdown().await;
+        let metrics = Metrics::default();
+        let folders =
+            Folders { cache: cache.path().to_owned(), versions: versions.path().to_owned() };
+        let uses = PluginUses::default();
+        let host = PluginHost::start(&config(dir.path()), embedded, uses, folders, &metrics)
+            .await
+            .expect("the room starts");
+        Self { host, metrics, dir, versions, cache }
     }
 
     fn path(&self, name: &str) -> PathBuf {

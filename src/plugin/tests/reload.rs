@@ -225,6 +225,44 @@ async fn a_rollback_goes_to_the_version_before_and_forth_again() {
     assert!(fixture.host.rollback(&"nobody".into()).is_err());
 }
 
+#[tokio::test]
+async fn a_rollback_and_the_version_before_outlast_a_restart() {
+    let [one, two, three] = ["1.0.0", "2.0.0", "3.0.0"].map(|it| transform(it).wasm());
+    let fixture = Fixture::start(&[], &[("mine.wasm", &one)]).await;
+    fixture.replace("mine.wasm", &two);
+    fixture.until_version("mine", "2.0.0").await;
+    let fixture = fixture.restart(&[]).await;
+    assert_eq!(version_that_answers(&fixture, "mine").await, "2.0.0");
+
+    fixture.host.rollback(&"mine".into()).expect("rolls back");
+    let fixture = fixture.restart(&[]).await;
+    assert_eq!(version_that_answers(&fixture, "mine").await, "1.0.0");
+    fixture.host.rollback(&"mine".into()).expect("goes forth");
+    let fixture = fixture.restart(&[]).await;
+    assert_eq!(version_that_answers(&fixture, "mine").await, "2.0.0");
+
+    fixture.host.rollback(&"mine".into()).expect("rolls back");
+    fixture.host.shutdown().await;
+    fixture.replace("mine.wasm", &three);
+    let fixture = fixture.restart(&[]).await;
+    assert_eq!(version_that_answers(&fixture, "mine").await, "3.0.0", "the file has changed");
+    fixture.host.rollback(&"mine".into()).expect("rolls back");
+    assert_eq!(version_that_answers(&fixture, "mine").await, "1.0.0", "it ran before");
+}
+
+#[tokio::test]
+async fn a_rollback_to_the_embedded_plugin_outlasts_a_restart() {
+    let embedded = [embed("mine", &transform("1.0.0"))];
+    let fixture = Fixture::start(&embedded, &[]).await;
+    fixture.replace("mine.wasm", &transform("2.0.0").wasm());
+    fixture.until_version("mine", "2.0.0").await;
+    fixture.host.rollback(&"mine".into()).expect("rolls back");
+    let fixture = fixture.restart(&embedded).await;
+    assert_eq!(version_that_answers(&fixture, "mine").await, "1.0.0");
+    let status = fixture.status("mine").expect("known");
+    assert_eq!(status.source, PluginSource::Embedded);
+}
+
 /// Check 6 of the first run, small: twenty valid versions, bad files in between, and a producer that never pauses.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn twenty_reloads_with_bad_files_in_between_disturb_no_batch() {

@@ -6,7 +6,7 @@ use std::{
     time::Instant,
 };
 
-use super::{Fixture, PartitionerVerdict, TransformVerdict, config};
+use super::{Fixture, Folders, PartitionerVerdict, TransformVerdict, config};
 use crate::{
     base::{MemberId, TopicName},
     plugin::{
@@ -204,7 +204,7 @@ async fn a_second_start_finds_the_plugins_in_the_cache() {
             &config(dir.path()),
             SHIPPED,
             PluginUses::default(),
-            cache.path().to_owned(),
+            Folders { cache: cache.path().join("cache"), versions: cache.path().join("versions") },
             &Metrics::default(),
         )
         .await
@@ -213,7 +213,7 @@ async fn a_second_start_finds_the_plugins_in_the_cache() {
         assert!(host.status().iter().all(|it| it.state == PluginState::Active));
         host.shutdown().await;
     }
-    assert!(std::fs::read_dir(cache.path()).expect("folder").next().is_some());
+    assert!(std::fs::read_dir(cache.path().join("cache")).expect("folder").next().is_some());
 }
 
 fn resident() -> String {

@@ -38,6 +38,26 @@ async fn while_slow_readers_hold_all_files_an_answer_has_the_records_of_one_part
 }
 
 #[tokio::test]
+async fn a_reader_in_a_hurry_gets_what_is_there_and_waits_no_longer() {
+    let host = Host::start();
+    host.apply(image(&[("a", 1, 1, 2)]));
+    let (full, empty) = (host.partition("a", 0), host.partition("a", 1));
+    full.append(vec![batch(2)], Acks::All).unwrap();
+    let wanted = params(1 << 20, 3_600_000, vec![ask("a", 0, 0), ask("a", 1, 0)]);
+    let hurry = wanted.hurry.clone();
+    let mut fetch = std::pin::pin!(host.replicas.fetch(wanted.clone()));
+    assert!(fetch.as_mut().now_or_never().is_none());
+    hurry.cancel();
+    let want = [batch(2).bytes.len(), 0];
+    let patience = Duration::from_mins(2);
+    let hurried = tokio::time::timeout(patience, fetch).await.unwrap();
+    assert_eq!(records(&hurried), want);
+    assert_eq!((full.purgatory.len(), empty.purgatory.len()), (0, 0));
+    let again = tokio::time::timeout(patience, host.replicas.fetch(wanted)).await.unwrap();
+    assert_eq!(records(&again), want);
+}
+
+#[tokio::test]
 async fn a_fetch_waits_for_enough_bytes_of_its_own_partitions() {
     let host = Host::start();
     host.apply(image(&[("a", 1, 1, 2)]));

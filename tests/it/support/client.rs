@@ -3,7 +3,7 @@
 use std::{
     io::{self, Read, Write},
     marker::PhantomData,
-    net::{SocketAddr, TcpStream},
+    net::{Shutdown, SocketAddr, TcpStream},
     time::Duration,
 };
 
@@ -12,6 +12,7 @@ use kafka_protocol::{
     messages::{ApiKey, RequestHeader, ResponseHeader},
     protocol::{Decodable, Encodable, HeaderVersion, Request, encode_request_header_into_buffer},
 };
+use socket2::SockRef;
 
 use super::PATIENCE;
 
@@ -97,6 +98,16 @@ impl Client {
         let mut frame = vec![0; usize::try_from(i32::from_be_bytes(length)).unwrap()];
         self.stream.read_exact(&mut frame)?;
         Ok(frame.into())
+    }
+
+    /// Ends what is sent, and goes on to listen.
+    pub(crate) fn say_no_more(&mut self) {
+        self.stream.shutdown(Shutdown::Write).unwrap();
+    }
+
+    /// Leaves as a client does whose process is killed with answers unread.
+    pub(crate) fn reset(self) {
+        SockRef::from(&self.stream).set_linger(Some(Duration::ZERO)).unwrap();
     }
 
     /// How long [`Client::receive_frame`] waits.
