@@ -9,8 +9,19 @@ use super::{
 };
 
 /// Settings of the node, besides defaults of topic configs, that are altered for the whole cluster or for one node.
-const ALTERABLE: &[&str] =
-    &["log.cleaner.backoff.ms", "log.cleaner.io.max.bytes.per.second", "producer.id.expiration.ms"];
+const ALTERABLE: &[&str] = &[
+    "log.cleaner.backoff.ms",
+    "log.cleaner.dedupe.buffer.size",
+    "log.cleaner.io.buffer.size",
+    "log.cleaner.io.max.bytes.per.second",
+    "log.cleaner.threads",
+    "max.connection.creation.rate",
+    "max.connections",
+    "max.connections.per.ip",
+    "max.connections.per.ip.overrides",
+    "num.recovery.threads.per.data.dir",
+    "producer.id.expiration.ms",
+];
 
 /// What Kafka lets people alter and has no meaning here: accepted, as it is in a file.
 const ALTERABLE_MEANINGLESS: &[&str] = &[
@@ -20,6 +31,7 @@ const ALTERABLE_MEANINGLESS: &[&str] = &[
     "num.io.threads",
     "num.network.threads",
     "num.replica.fetchers",
+    "transaction.partition.verification.enable",
 ];
 
 /// What was altered of a node's settings, as the metadata log has it.

@@ -82,7 +82,7 @@ const HOUR_SECONDS: u32 = 3_600;
 /// More only wait for the same disk.
 const RECOVERY_THREADS_MAX: usize = 256;
 /// More would only take the disk's time from everybody else.
-const CLEANER_THREADS_MAX: usize = 64;
+pub const CLEANER_THREADS_MAX: usize = 64;
 /// No more is gained by longer reads.
 const CLEANER_BUFFER_MAX: usize = 1 << 30;
 /// The instances of each thread reserve 68 GiB of addresses, of 128 TiB.
@@ -151,6 +151,11 @@ pub const SETTINGS: &[Setting] = &[
         "max.connections.per.ip.overrides",
         net.max_connections_per_ip_overrides,
         "ADDRESS:COUNT for addresses with a limit of their own."
+    ),
+    setting!(
+        "max.connection.creation.rate",
+        net.max_connection_creation_rate in 0..,
+        "Connections a second that this node serves. More wait on their listener."
     ),
     setting!(
         "klamm.request.inflight.max.bytes",
