@@ -1,4 +1,4 @@
-//! `AlterClientQuotas` (key 49), versions 0 to 1 (KIP-546; 1 is flexible).
+//! `AlterClientQuotas` (key 49), versions 0 to 1 (KIP-546, of addresses KIP-612; 1 is flexible).
 
 use std::ops::RangeInclusive;
 

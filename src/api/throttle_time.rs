@@ -75,3 +75,43 @@ impl ThrottleTime for DescribeQuorumResponse {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::{self, test_node::encodes};
+
+    #[test]
+    fn versions_without_the_field_leave_it_out() {
+        macro_rules! encode {
+            ($($response:ident of $api:ident),*) => {$(
+                for version in api::$api::VERSIONS {
+                    let mut response = $response::default();
+                    *response.throttle_time_ms().unwrap() = 7;
+                    encodes(&response, version);
+                }
+            )*};
+        }
+        encode!(
+            ApiVersionsResponse of api_versions,
+            CreatePartitionsResponse of create_partitions,
+            CreateTopicsResponse of create_topics,
+            DeleteGroupsResponse of delete_groups,
+            DeleteTopicsResponse of delete_topics,
+            DescribeConfigsResponse of describe_configs,
+            DescribeGroupsResponse of describe_groups,
+            FindCoordinatorResponse of find_coordinator,
+            HeartbeatResponse of heartbeat,
+            InitProducerIdResponse of init_producer_id,
+            LeaveGroupResponse of leave_group,
+            ListGroupsResponse of list_groups,
+            ListOffsetsResponse of list_offsets,
+            MetadataResponse of metadata,
+            OffsetCommitResponse of offset_commit,
+            OffsetFetchResponse of offset_fetch,
+            OffsetForLeaderEpochResponse of offset_for_leader_epoch,
+            ProduceResponse of produce,
+            SyncGroupResponse of sync_group
+        );
+    }
+}

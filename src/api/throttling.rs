@@ -166,13 +166,6 @@ impl ClientThrottle {
         self.count(Quota::ControllerMutation, partitions)
     }
 
-    /// Takes back what was counted and not made after all.
-    pub(super) fn unmutated(&self, partitions: f64) {
-        let (throttling, quota) = (&self.throttling, Quota::ControllerMutation);
-        let now_ms = throttling.now_ms();
-        throttling.quotas.record(quota, ANONYMOUS, &self.client_id, -partitions, now_ms);
-    }
-
     /// Counts them if the quota is not used up.
     ///
     /// # Errors
@@ -184,6 +177,14 @@ impl ClientThrottle {
         let tried =
             throttling.quotas.try_record(quota, ANONYMOUS, &self.client_id, partitions, now_ms);
         tried.map_err(|ms| self.hold_back(quota, ms))
+    }
+
+    /// The same for what the client did not ask for by itself, and is not held back for: whether it may be.
+    pub(super) fn mutate_untold(&self, partitions: f64) -> bool {
+        let (throttling, quota) = (&self.throttling, Quota::ControllerMutation);
+        let now_ms = throttling.now_ms();
+        let id = &self.client_id;
+        throttling.quotas.try_record(quota, ANONYMOUS, id, partitions, now_ms).is_ok()
     }
 
     fn count(&self, quota: Quota, amount: f64) -> i32 {

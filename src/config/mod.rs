@@ -23,7 +23,8 @@ use std::{collections::BTreeMap, net::IpAddr, path::PathBuf, time::Duration};
 
 pub use alert::{AlertConfig, AlertPolicy, FOR_COUNT_MAX, SinkConfig, SinkKind};
 pub use dynamic::{
-    Alterations, UpdateMode, is_list, update_mode, validate_alterations, value_in_file,
+    Alterations, UpdateMode, is_list, update_mode, validate_alterations,
+    validate_alterations_together, value_in_file,
 };
 pub use load::Loaded;
 pub use pattern::{Pattern, Patterns};

@@ -50,6 +50,10 @@ macro_rules! setting {
             show: |config| config.$($field).+.show(),
         }
     };
+    // Kafka's type is not that of the field.
+    ($key:literal, $kind:ident, $($rest:tt)+) => {
+        Setting { kind: ConfigType::$kind, ..setting!($key, $($rest)+) }
+    };
     ($key:literal, $($field:ident).+ in $range:expr, $doc:literal) => {
         Setting {
             key: $key,
@@ -149,6 +153,7 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting!(
         "max.connections.per.ip.overrides",
+        String,
         net.max_connections_per_ip_overrides,
         "ADDRESS:COUNT for addresses with a limit of their own."
     ),
@@ -219,6 +224,7 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting!(
         "log.cleaner.dedupe.buffer.size",
+        Long,
         log.cleaner.dedupe_buffer_bytes in 1_048_576..,
         "Most memory in which all cleaners together note keys, of 24 bytes each, three quarters of it used. A log with more keys is cleaned in several rounds."
     ),
