@@ -1,6 +1,4 @@
-//! `AlterClientQuotas` (key 49), versions 0 to 1 (KIP-546; 1 is flexible).
-//!
-//! Not served: `request_percentage` and `connection_creation_rate`, which are refused since nothing would hold a client to them.
+//! `AlterClientQuotas` (key 49), versions 0 to 1 (KIP-546, of addresses KIP-612; 1 is flexible).
 
 use std::ops::RangeInclusive;
 

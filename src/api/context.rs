@@ -7,7 +7,7 @@ use tokio::sync::watch;
 use super::{
     fetch::FetchSessions,
     telemetry::{ClientDetails, Telemetry},
-    throttling::{ClientThrottle, Mute, Throttling},
+    throttling::{Busy, ClientThrottle, Mute, Throttling},
 };
 use crate::{
     config::Config,
@@ -98,6 +98,8 @@ pub struct Client {
     pub listener: Arc<str>,
     /// Until when no further request is read.
     pub mute: Mute,
+    /// The time that its requests take.
+    pub busy: Busy,
     pub details: Arc<ClientDetails>,
 }
 

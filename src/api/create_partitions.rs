@@ -4,19 +4,16 @@
 
 use std::ops::RangeInclusive;
 
-use kafka_protocol::{
-    messages::{
-        CreatePartitionsRequest, CreatePartitionsResponse,
-        create_partitions_request::CreatePartitionsTopic,
-        create_partitions_response::CreatePartitionsTopicResult,
-    },
-    protocol::StrBytes,
+use kafka_protocol::messages::{
+    CreatePartitionsRequest, CreatePartitionsResponse,
+    create_partitions_request::CreatePartitionsTopic,
+    create_partitions_response::CreatePartitionsTopicResult,
 };
 
 use super::{
     Context, Rooms,
     metadata_change::MetadataChange,
-    mutations::Mutations,
+    mutations::{Mutations, in_order, retain_admitted},
     refusal::{Refusal, code_and_message, sentence},
 };
 use crate::{
@@ -40,30 +37,24 @@ pub async fn handle(
     answer_within_quota(&change, context, request).await
 }
 
-/// Answers with what the client's quota refuses behind the rest.
 async fn answer_within_quota(
     change: &MetadataChange<'_>,
     context: &Context,
     mut request: CreatePartitionsRequest,
 ) -> CreatePartitionsResponse {
-    let mut mutations = Mutations::new(context, QUOTA_ERROR_SINCE);
+    let Some(mut mutations) = Mutations::of(context, QUOTA_ERROR_SINCE) else {
+        return answer(change, &request).await;
+    };
+    let valid = results(&change.validating(), &request).await;
     let image = change.quorum.image();
-    let mut refused = Vec::new();
-    request.topics.retain(|topic| {
-        let is_free = request.validate_only;
-        let admitted = if is_free { Ok(()) } else { mutations.admit(added(&image, topic)) };
-        refused.extend(admitted.as_ref().err().map(|it| refusal(topic, it)));
-        admitted.is_ok()
-    });
+    let partitions = |(topic, valid): (&CreatePartitionsTopic, Result<_, _>)| {
+        valid.ok().map(|()| added(&image, topic))
+    };
+    let admissions = mutations.admit(request.topics.iter().zip(valid).map(partitions));
+    let all = request.topics.clone();
+    retain_admitted(&mut request.topics, &mut admissions.iter().map(Result::is_ok));
     let mut response = answer(change, &request).await;
-    if !request.validate_only {
-        for (topic, result) in request.topics.iter().zip(&response.results) {
-            if result.error_code != 0 {
-                mutations.give_back(added(&image, topic));
-            }
-        }
-    }
-    response.results.extend(refused);
+    response.results = in_order(&all, &admissions, response.results, refusal);
     response.with_throttle_time_ms(mutations.throttle_time_ms())
 }
 
@@ -83,16 +74,23 @@ async fn answer(
     change: &MetadataChange<'_>,
     request: &CreatePartitionsRequest,
 ) -> CreatePartitionsResponse {
-    let topics: Vec<MorePartitions> = request.topics.iter().map(more_partitions).collect();
-    let results = change.make(topics.len(), |image| create_partitions(image, &topics)).await;
-    let results = topics.iter().zip(results).map(|(topic, result)| {
+    let results = results(change, request).await;
+    let results = request.topics.iter().zip(results).map(|(topic, result)| {
         let (error_code, message) = code_and_message(&result);
         CreatePartitionsTopicResult::default()
-            .with_name(StrBytes::from_string(topic.name.to_string()).into())
+            .with_name(topic.name.clone())
             .with_error_code(error_code)
             .with_error_message(message)
     });
     CreatePartitionsResponse::default().with_results(results.collect())
+}
+
+async fn results(
+    change: &MetadataChange<'_>,
+    request: &CreatePartitionsRequest,
+) -> Vec<Result<(), Refusal>> {
+    let topics: Vec<MorePartitions> = request.topics.iter().map(more_partitions).collect();
+    change.make(topics.len(), |image| create_partitions(image, &topics)).await
 }
 
 fn more_partitions(topic: &CreatePartitionsTopic) -> MorePartitions {

@@ -24,7 +24,7 @@ use kafka_protocol::{
 use super::{
     Context, Rooms,
     metadata_change::{MetadataChange, fresh_topic_id, loaded_plugins},
-    mutations::Mutations,
+    mutations::{Mutations, in_order, retain_admitted},
     refusal::{Refusal, code_and_message, sentence},
 };
 use crate::{
@@ -48,41 +48,25 @@ pub async fn handle(
     answer_within_quota(&change, &loaded_plugins(&rooms.plugins), context, request).await
 }
 
-/// Answers with what the client's quota refuses behind the rest.
 async fn answer_within_quota(
     change: &MetadataChange<'_>,
     plugins: &LoadedPlugins,
     context: &Context,
     mut request: CreateTopicsRequest,
 ) -> CreateTopicsResponse {
-    let mut mutations = Mutations::new(context, QUOTA_ERROR_SINCE);
-    let partitions = |it: &CreatableTopic| partitions(change.config, it);
-    let mut refused = Vec::new();
-    request.topics.retain(|topic| {
-        let is_free = request.validate_only;
-        let admitted = if is_free { Ok(()) } else { mutations.admit(partitions(topic)) };
-        refused.extend(admitted.as_ref().err().map(|it| refusal(topic, it)));
-        admitted.is_ok()
-    });
-    let mut response = answer(change, plugins, context.api_version, &request).await;
-    if !request.validate_only {
-        for (topic, result) in request.topics.iter().zip(&response.topics) {
-            if result.error_code != 0 {
-                mutations.give_back(partitions(topic));
-            }
-        }
-    }
-    response.topics.extend(refused);
+    let version = context.api_version;
+    let Some(mut mutations) = Mutations::of(context, QUOTA_ERROR_SINCE) else {
+        return answer(change, plugins, version, &request).await;
+    };
+    let asked: Vec<NewTopic> = request.topics.iter().map(new_topic).collect();
+    let valid = change.validating().create_topics(plugins, &asked).await;
+    let partitions = |it: &CreatedTopic| usize::try_from(it.partitions).unwrap_or(0);
+    let admissions = mutations.admit(valid.iter().map(|it| it.as_ref().ok().map(partitions)));
+    let all = request.topics.clone();
+    retain_admitted(&mut request.topics, &mut admissions.iter().map(Result::is_ok));
+    let mut response = answer(change, plugins, version, &request).await;
+    response.topics = in_order(&all, &admissions, response.topics, refusal);
     response.with_throttle_time_ms(mutations.throttle_time_ms())
-}
-
-/// How many a topic would have, if it can be made.
-fn partitions(config: &Config, topic: &CreatableTopic) -> usize {
-    match usize::try_from(topic.num_partitions) {
-        Ok(asked) => asked,
-        Err(_) if topic.assignments.is_empty() => config.node.num_partitions as usize,
-        Err(_) => topic.assignments.len(),
-    }
 }
 
 fn refusal(topic: &CreatableTopic, refusal: &Refusal) -> CreatableTopicResult {

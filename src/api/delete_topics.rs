@@ -20,7 +20,7 @@ use uuid::Uuid;
 use super::{
     Context, Rooms,
     metadata_change::MetadataChange,
-    mutations::Mutations,
+    mutations::{Mutations, in_order, retain_admitted},
     refusal::{Refusal, code_and_message},
 };
 use crate::{
@@ -45,30 +45,28 @@ pub async fn handle(
     answer_within_quota(&change, context, request).await
 }
 
-/// Answers with what the client's quota refuses behind the rest.
 async fn answer_within_quota(
     change: &MetadataChange<'_>,
     context: &Context,
     mut request: DeleteTopicsRequest,
 ) -> DeleteTopicsResponse {
-    let mut mutations = Mutations::new(context, QUOTA_ERROR_SINCE);
+    let version = context.api_version;
+    let Some(mut mutations) = Mutations::of(context, QUOTA_ERROR_SINCE) else {
+        return answer(change, version, &request).await;
+    };
+    let asked = asked(&request);
+    let valid = deleted(&change.validating(), version, &asked).await;
     let image = change.quorum.image();
-    let (asked, version) = (asked(&request), context.api_version);
-    let partitions = |it: &Asked| find(&image, it).map_or(0, |(name, _)| size(&image, &name));
-    let admitted: Vec<_> = asked.iter().map(|it| mutations.admit(partitions(it))).collect();
-    let mut is_admitted = admitted.iter().map(Result::is_ok);
-    request.topic_names.retain(|_| is_admitted.next().unwrap_or(true));
-    request.topics.retain(|_| is_admitted.next().unwrap_or(true));
+    let partitions = |it: &Result<(TopicName, TopicId), Refusal>| {
+        it.as_ref().ok().map(|(name, _)| size(&image, name))
+    };
+    let admissions = mutations.admit(valid.iter().map(partitions));
+    let mut is_admitted = admissions.iter().map(Result::is_ok);
+    retain_admitted(&mut request.topic_names, &mut is_admitted);
+    retain_admitted(&mut request.topics, &mut is_admitted);
     let mut response = answer(change, version, &request).await;
-    let tried = asked.iter().zip(&admitted).filter(|(_, it)| it.is_ok());
-    for ((asked, _), result) in tried.zip(&response.responses) {
-        if result.error_code != 0 {
-            mutations.give_back(partitions(asked));
-        }
-    }
-    let refused = asked.iter().zip(admitted);
-    let refused = refused.filter_map(|(asked, it)| Some(result(version, asked, Err(it.err()?))));
-    response.responses.extend(refused);
+    let refused = |it: &Asked, why: &Refusal| result(version, it, Err(why.clone()));
+    response.responses = in_order(&asked, &admissions, response.responses, refused);
     response.with_throttle_time_ms(mutations.throttle_time_ms())
 }
 
@@ -89,16 +87,23 @@ async fn answer(
     request: &DeleteTopicsRequest,
 ) -> DeleteTopicsResponse {
     let asked = asked(request);
-    let results = if change.config.node.delete_topic_enable {
-        change.make(asked.len(), |image| decide(image, &asked)).await
-    } else {
-        let code =
-            if version < 3 { ErrorCode::InvalidRequest } else { ErrorCode::TopicDeletionDisabled };
-        let disabled = Refusal::new(code, "Topic deletion is disabled.");
-        asked.iter().map(|_| Err(disabled.clone())).collect()
-    };
+    let results = deleted(change, version, &asked).await;
     let results = asked.iter().zip(results).map(|(asked, it)| result(version, asked, it));
     DeleteTopicsResponse::default().with_responses(results.collect())
+}
+
+async fn deleted(
+    change: &MetadataChange<'_>,
+    version: i16,
+    asked: &[Asked],
+) -> Vec<Result<(TopicName, TopicId), Refusal>> {
+    if change.config.node.delete_topic_enable {
+        return change.make(asked.len(), |image| decide(image, asked)).await;
+    }
+    let code =
+        if version < 3 { ErrorCode::InvalidRequest } else { ErrorCode::TopicDeletionDisabled };
+    let disabled = Refusal::new(code, "Topic deletion is disabled.");
+    asked.iter().map(|_| Err(disabled.clone())).collect()
 }
 
 fn asked(request: &DeleteTopicsRequest) -> Vec<Asked> {

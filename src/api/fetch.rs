@@ -32,6 +32,7 @@ use self::{
     session::SessionRequest,
 };
 pub use session_cache::FetchSessions;
+use session_cache::SessionFetch;
 
 use super::{Context, Rooms};
 use crate::{
@@ -59,7 +60,7 @@ pub async fn handle(
     drop(request);
     let fetch = match sessions.begin(asked, now()) {
         Ok(fetch) => fetch,
-        Err(error) => return failed(error),
+        Err(error) => return failed(context, error),
     };
     let image = rooms.quorum.image();
     let resolved: Vec<_> = fetch.partitions.iter().map(|it| resolve(&image, it)).collect();
@@ -67,7 +68,10 @@ pub async fn handle(
     let hurry = context.details.said_all.clone();
     let read = rooms.replicas.fetch(limits.with(readable, hurry)).await;
     let bytes = read.iter().flat_map(|it| &it.result).map(FetchedData::bytes).sum();
-    let throttle_time_ms = throttle.map_or(0, |it| it.fetched(bytes));
+    let throttle_time_ms = match throttle.map_or(Ok(0), |it| it.fetched(bytes)) {
+        Ok(ms) => ms,
+        Err(ms) => return throttled(sessions, &fetch, ms),
+    };
     let (mut read, mut records) = (read.into_iter(), Vec::new());
     let answers = fetch.partitions.iter().zip(resolved).map(|((target, _), resolved)| {
         let result = resolved.and_then(|_| read.next().ok_or(ErrorCode::UnknownServerError));
@@ -81,12 +85,28 @@ pub async fn handle(
             let response = answer::response(session_id, answers, &image, context);
             (response.with_throttle_time_ms(throttle_time_ms), records)
         }
-        Err(error) => failed(error),
+        Err(error) => failed(context, error),
     }
 }
 
-fn failed(error: ErrorCode) -> (FetchResponse, Vec<Records>) {
-    (FetchResponse::default().with_error_code(error.code()), Vec::new())
+fn failed(context: &Context, error: ErrorCode) -> (FetchResponse, Vec<Records>) {
+    let throttle_time_ms = context.throttle.as_ref().map_or(0, |it| it.answered(0));
+    let response = FetchResponse::default().with_error_code(error.code());
+    (response.with_throttle_time_ms(throttle_time_ms), Vec::new())
+}
+
+/// A client above its quota is told nothing but for how long it is: what was read is read again when it may have it.
+fn throttled(
+    sessions: &FetchSessions,
+    fetch: &SessionFetch,
+    throttle_time_ms: i32,
+) -> (FetchResponse, Vec<Records>) {
+    let (session_id, error) = sessions.throttled(fetch);
+    let response = FetchResponse::default()
+        .with_throttle_time_ms(throttle_time_ms)
+        .with_session_id(session_id)
+        .with_error_code(error.code());
+    (response, Vec::new())
 }
 
 /// What to read, if the topic is known.

@@ -80,7 +80,7 @@ async fn answer(
     let may_create =
         request.allow_auto_topic_creation && change.config.node.auto_create_topics_enable;
     let failures = match &asked {
-        Some(asked) if may_create => create_missing(change, asked).await,
+        Some(asked) if may_create => create_missing(change, context, asked).await,
         _ => Failures::default(),
     };
     let image = change.quorum.image();

@@ -51,6 +51,11 @@ impl<'a> MetadataChange<'a> {
         }
     }
 
+    /// The same, which only checks.
+    pub(super) fn validating(&self) -> Self {
+        Self { validate_only: true, ..*self }
+    }
+
     /// Makes a change that has a result for each of `items` things.
     pub(super) async fn make<T: Send>(
         &self,

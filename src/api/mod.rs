@@ -64,6 +64,7 @@ pub mod sync_group;
 mod telemetry;
 #[cfg(test)]
 mod test_node;
+mod throttle_time;
 mod throttling;
 pub mod update_features;
 
@@ -76,7 +77,7 @@ pub use outcome::{Answer, CloseReason, Outcome, Part};
 pub use requests::Requests;
 use requests::{Request, decode};
 pub use telemetry::{ClientDetails, Telemetry};
-pub use throttling::{Mute, Throttling};
+pub use throttling::{Busy, Mute, Throttling};
 
 /// An API that Klamm serves.
 #[derive(Clone, Debug, PartialEq, Eq)]

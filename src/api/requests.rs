@@ -17,7 +17,7 @@ use prometheus_client::metrics::{
 
 use super::{
     Answer, Api, Client, CloseReason, Context, Outcome, Part, Rooms, api_versions, begin,
-    error_codes::ErrorCodes, served,
+    error_codes::ErrorCodes, served, throttle_time::ThrottleTime,
 };
 use crate::{
     base::ErrorCode,
@@ -42,6 +42,16 @@ impl Requests {
     /// Begins a request. A handler that panics, at once or later, closes its connection and nothing else.
     pub fn call(&self, client: &Client, frame: Bytes) -> Outcome {
         self.try_call(client, frame).unwrap_or_else(|reason| Outcome::Ready(Answer::Close(reason)))
+    }
+
+    /// Whether the time that connections take is counted now, for quotas of it.
+    pub fn counts_time(&self) -> bool {
+        self.rooms.throttling.counts_time()
+    }
+
+    /// Charges a connection that has ended for what is left.
+    pub fn ended(&self, client: &Client) {
+        self.rooms.throttling.ended(client);
     }
 
     fn try_call(&self, client: &Client, mut frame: Bytes) -> Result<Outcome, CloseReason> {
@@ -95,22 +105,25 @@ pub(super) struct Request {
 
 impl Request {
     /// The outcome of a handler that the connection's next request waits for.
-    pub(super) fn exclusive<R: Encodable + ErrorCodes>(
+    pub(super) fn exclusive<R: Encodable + ErrorCodes + ThrottleTime>(
         self,
         response: impl Future<Output = R> + Send + 'static,
     ) -> Outcome {
-        Outcome::Exclusive(async move { self.answer(&response.await) }.boxed())
+        Outcome::Exclusive(async move { self.answer_in_quota(response.await) }.boxed())
     }
 
     /// The outcome of a call that has fixed its place in the order already.
-    pub(super) fn pipelined<R: Encodable + ErrorCodes>(
+    pub(super) fn pipelined<R: Encodable + ErrorCodes + ThrottleTime>(
         self,
         response: impl Future<Output = Result<Option<R>, CloseReason>> + Send + 'static,
     ) -> Outcome {
         let answer = async move {
             match response.await {
-                Ok(Some(response)) => self.answer(&response),
-                Ok(None) => Answer::NoResponse,
+                Ok(Some(response)) => self.answer_in_quota(response),
+                Ok(None) => {
+                    self.context.throttle.as_ref().inspect(|it| it.unanswered());
+                    Answer::NoResponse
+                }
                 Err(reason) => {
                     if let CloseReason::Unanswered(code) = reason {
                         self.count_error(code);
@@ -143,6 +156,16 @@ impl Request {
         for code in response.error_codes().filter(|it| *it != 0) {
             self.count_error(ErrorCode::from_code(code));
         }
+    }
+
+    /// Tells the client for how long it is held back for the time that the request has taken; a fetch has asked before.
+    fn answer_in_quota(&self, mut response: impl Encodable + ErrorCodes + ThrottleTime) -> Answer {
+        if let Some(throttle) = &self.context.throttle {
+            let told = response.throttle_time_ms();
+            let ms = throttle.answered(told.as_deref().copied().unwrap_or(0));
+            told.into_iter().for_each(|it| *it = ms);
+        }
+        self.answer(&response)
     }
 
     fn answer(&self, response: &(impl Encodable + ErrorCodes)) -> Answer {

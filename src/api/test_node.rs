@@ -6,7 +6,7 @@ use bytes::BytesMut;
 use kafka_protocol::protocol::{Decodable, Encodable};
 use tokio::sync::watch;
 
-use super::{Client, Context, Mute, Published, Throttling, metadata_change::MetadataChange};
+use super::{Busy, Client, Context, Mute, Published, Throttling, metadata_change::MetadataChange};
 use crate::{
     base::{BrokerId, LeaderEpoch, TopicId},
     config::{Config, Listener},
@@ -108,6 +108,7 @@ pub(super) fn throttled(api_version: i16, quota: &str, value: f64) -> Context {
         connection_id: 1,
         listener: "PLAINTEXT".into(),
         mute: Mute::default(),
+        busy: Busy::default(),
         details: Arc::default(),
     };
     Context { throttle: throttling.of(&client, &"c".into(), 100), ..context(api_version) }

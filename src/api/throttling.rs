@@ -3,12 +3,18 @@
 //!
 //! Users are not told apart yet: every client is Kafka's `ANONYMOUS`.
 
-use std::{fmt, sync::Arc, time::Duration};
+mod busy;
+mod mute;
 
-use parking_lot::Mutex;
+use std::{
+    fmt,
+    sync::{Arc, atomic::AtomicU64},
+    time::{Duration, Instant},
+};
+
 use prometheus_client::metrics::{counter::Counter, family::Family};
-use tokio::time::{Instant, sleep_until};
 
+pub use self::{busy::Busy, mute::Mute};
 use super::Client;
 use crate::{
     config::QuotaConfig,
@@ -25,16 +31,20 @@ pub struct Throttling {
     quotas: ClientQuotas,
     started: Instant,
     throttled: Family<[(&'static str, &'static str); 1], Counter>,
+    /// Time that requests took while there were quotas of it.
+    taken: Family<[(&'static str, &'static str); 1], Counter<f64, AtomicU64>>,
 }
 
 impl Throttling {
     pub fn new(config: &QuotaConfig, metrics: &Metrics) -> Self {
-        let throttled = Family::default();
+        let (throttled, taken) = (Family::default(), Family::default());
         metrics.register(|it| {
             let help = "Requests whose clients were held back, by the quota that they were above";
             it.register("klamm_throttled_requests", help, throttled.clone());
+            let help = "Time that requests took of the threads that serve all clients, counted while anyone has a quota of it";
+            it.register("klamm_quota_request_seconds", help, taken.clone());
         });
-        Self { quotas: ClientQuotas::new(config), started: Instant::now(), throttled }
+        Self { quotas: ClientQuotas::new(config), started: Instant::now(), throttled, taken }
     }
 
     /// Takes the limits of an image.
@@ -50,13 +60,34 @@ impl Throttling {
         request_bytes: usize,
     ) -> Option<Arc<ClientThrottle>> {
         self.quotas.is_active().then(|| {
+            client.busy.of(client_id);
             Arc::new(ClientThrottle {
                 throttling: Arc::clone(self),
                 client_id: Arc::clone(client_id),
                 request_bytes,
                 mute: client.mute.clone(),
+                busy: client.busy.clone(),
             })
         })
+    }
+
+    /// Whether the time that requests take is counted.
+    pub(super) fn counts_time(&self) -> bool {
+        self.quotas.has_request()
+    }
+
+    /// Charges a connection that has ended for what was not charged yet: to send the last answer, above all.
+    pub(super) fn ended(&self, client: &Client) {
+        if let Some((client_id, taken)) = client.busy.last() {
+            self.take_time(&client_id, taken);
+        }
+    }
+
+    /// How long the client is to be held back, in milliseconds, for all that it has taken.
+    fn take_time(&self, client_id: &str, time: Duration) -> u32 {
+        self.taken.get_or_create(&[("exempt", "false")]).inc_by(time.as_secs_f64());
+        let percent = time.as_secs_f64() * 100.0;
+        self.quotas.record(Quota::Request, ANONYMOUS, client_id, percent, self.now_ms())
     }
 
     /// Never steps back, whoever sets the clock.
@@ -71,6 +102,7 @@ pub struct ClientThrottle {
     client_id: Arc<str>,
     request_bytes: usize,
     mute: Mute,
+    busy: Busy,
 }
 
 impl fmt::Debug for ClientThrottle {
@@ -85,9 +117,42 @@ impl ClientThrottle {
         self.count(Quota::Produce, self.request_bytes as f64)
     }
 
-    /// Counts records that go out; the `throttle_time_ms` of their answer.
-    pub(super) fn fetched(&self, bytes: usize) -> i32 {
-        self.count(Quota::Fetch, bytes as f64)
+    /// Counts the time that the request has taken, before it is answered: the `throttle_time_ms` of the answer, which is longer
+    /// where another quota says so. Sending the answer is counted with what comes next.
+    pub(super) fn answered(&self, throttle_time_ms: i32) -> i32 {
+        if !self.throttling.counts_time() {
+            return throttle_time_ms;
+        }
+        let ms = self.throttling.take_time(&self.client_id, self.busy.charge());
+        self.hold_back(Quota::Request, ms).max(throttle_time_ms)
+    }
+
+    /// Counts the time of a request without an answer, as in Kafka, for nobody.
+    pub(super) fn unanswered(&self) {
+        if self.throttling.counts_time() {
+            let taken = self.throttling.taken.get_or_create(&[("exempt", "true")]);
+            taken.inc_by(self.busy.charge().as_secs_f64());
+        }
+    }
+
+    /// Counts records that are to go out, and the time that the request has taken: the `throttle_time_ms` of the answer.
+    ///
+    /// # Errors
+    ///
+    /// The same of an answer without them: to send them would bring the client above a quota, and they are not counted.
+    pub(super) fn fetched(&self, bytes: usize) -> Result<i32, i32> {
+        let (throttling, quota) = (&self.throttling, Quota::Fetch);
+        let (held, now_ms) = (self.answered(0), throttling.now_ms());
+        let (quotas, bytes) = (&throttling.quotas, bytes as f64);
+        let ms = match quotas.admit(quota, ANONYMOUS, &self.client_id, bytes, now_ms) {
+            Ok(ms) if held == 0 => return Ok(self.hold_back(quota, ms)),
+            Ok(ms) => {
+                quotas.record(quota, ANONYMOUS, &self.client_id, -bytes, now_ms);
+                ms
+            }
+            Err(ms) => ms,
+        };
+        Err(self.hold_back(quota, ms).max(held))
     }
 
     /// What one fetch may bring: more would have to be waited for longer than what is used is remembered.
@@ -99,13 +164,6 @@ impl ClientThrottle {
     /// Counts partitions made or deleted, whatever the quota; the `throttle_time_ms` of the answer.
     pub(super) fn mutated(&self, partitions: f64) -> i32 {
         self.count(Quota::ControllerMutation, partitions)
-    }
-
-    /// Takes back what was counted and not made after all.
-    pub(super) fn unmutated(&self, partitions: f64) {
-        let (throttling, quota) = (&self.throttling, Quota::ControllerMutation);
-        let now_ms = throttling.now_ms();
-        throttling.quotas.record(quota, ANONYMOUS, &self.client_id, -partitions, now_ms);
     }
 
     /// Counts them if the quota is not used up.
@@ -121,6 +179,14 @@ impl ClientThrottle {
         tried.map_err(|ms| self.hold_back(quota, ms))
     }
 
+    /// The same for what the client did not ask for by itself, and is not held back for: whether it may be.
+    pub(super) fn mutate_untold(&self, partitions: f64) -> bool {
+        let (throttling, quota) = (&self.throttling, Quota::ControllerMutation);
+        let now_ms = throttling.now_ms();
+        let id = &self.client_id;
+        throttling.quotas.try_record(quota, ANONYMOUS, id, partitions, now_ms).is_ok()
+    }
+
     fn count(&self, quota: Quota, amount: f64) -> i32 {
         let throttling = &self.throttling;
         let now_ms = throttling.now_ms();
@@ -134,31 +200,6 @@ impl ClientThrottle {
             self.mute.hold(Duration::from_millis(ms.into()));
         }
         ms as i32
-    }
-}
-
-/// Until when a connection is not read.
-#[derive(Clone, Debug, Default)]
-pub struct Mute(Arc<Mutex<Option<Instant>>>);
-
-impl Mute {
-    /// For so long from now on, or longer if it was held before.
-    pub(crate) fn hold(&self, time: Duration) {
-        let until = Instant::now() + time;
-        let mut held = self.0.lock();
-        *held = Some(held.map_or(until, |it| it.max(until)));
-    }
-
-    /// Waits until the connection may be read.
-    pub async fn passed(&self) {
-        loop {
-            // Copied, so that it is not locked while this waits.
-            let until = *self.0.lock();
-            match until {
-                Some(until) if until > Instant::now() => sleep_until(until).await,
-                _ => return,
-            }
-        }
     }
 }
 
@@ -178,6 +219,7 @@ mod tests {
             connection_id: 1,
             listener: "PLAINTEXT".into(),
             mute: Mute::default(),
+            busy: Busy::default(),
             details: Arc::default(),
         }
     }
@@ -199,7 +241,7 @@ mod tests {
         let request = |of, bytes| throttling.of(of, &"app".into(), bytes).unwrap();
         let is_muted = |it: &Client| it.mute.passed().now_or_never().is_none();
         assert_eq!(request(&client, 10).produced(), 0);
-        assert_eq!(request(&client, 5).fetched(1 << 30), 0);
+        assert_eq!(request(&client, 5).fetched(1 << 30), Ok(0));
         assert!(!is_muted(&client));
         // A second for each byte above.
         let told = request(&client, 1_000).produced();
@@ -207,12 +249,73 @@ mod tests {
         assert!(is_muted(&client) && !is_muted(&other));
     }
 
-    #[test]
-    fn a_shorter_hold_does_not_end_a_longer_one() {
-        let mute = Mute::default();
-        mute.hold(Duration::from_secs(1_000));
-        let until = *mute.0.lock();
-        mute.hold(Duration::ZERO);
-        assert_eq!(*mute.0.lock(), until);
+    fn throttling(quotas: &[(&str, f64)]) -> Arc<Throttling> {
+        let config = Config::default().quota;
+        let throttling = Arc::new(Throttling::new(&config, &Metrics::default()));
+        let mut image = MetadataImage::default();
+        for &(key, value) in quotas {
+            image.replay(&MetadataRecord::ClientQuota {
+                entity: [(QuotaEntityType::ClientId, None)].into(),
+                key: key.into(),
+                value: Some(QuotaValue(value)),
+            });
+        }
+        throttling.apply(&image);
+        throttling
+    }
+
+    /// Takes the thread for so long.
+    async fn work(client: &Client, time: Duration) {
+        let worked = async {
+            let since = Instant::now();
+            while since.elapsed() < time {}
+        };
+        client.busy.count(|| true, worked).await;
+    }
+
+    const SOME: Duration = Duration::from_millis(20);
+
+    #[tokio::test]
+    async fn time_is_charged_once_and_the_longest_wait_is_told() {
+        // A ten-thousandth of a thread: ten milliseconds in the windows that are granted at once take a hundred seconds.
+        let throttling = throttling(&[("request_percentage", 0.01)]);
+        let client = client();
+        let request = || throttling.of(&client, &"app".into(), 10).unwrap();
+        work(&client, SOME).await;
+        // No longer than a window, and no shorter than another quota says.
+        assert_eq!(request().answered(0), 1_000);
+        assert_eq!(request().answered(5_000), 5_000);
+        let others = throttling.of(&client, &"other".into(), 10).unwrap();
+        assert_eq!(others.answered(0), 0, "it was charged for already");
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_is_not_sent_is_not_counted() {
+        let throttling = throttling(&[("request_percentage", 0.01), ("consumer_byte_rate", 100.0)]);
+        let client = client();
+        let request = || throttling.of(&client, &"app".into(), 10).unwrap();
+        work(&client, SOME).await;
+        assert_eq!(request().fetched(900), Err(1_000), "its time is above the quota");
+        let bytes = |bytes| {
+            throttling.quotas.admit(Quota::Fetch, ANONYMOUS, "app", bytes, throttling.now_ms())
+        };
+        assert_eq!(bytes(1_000.0), Ok(0));
+        assert!(bytes(1.0).is_err());
+    }
+
+    #[tokio::test]
+    async fn requests_without_an_answer_are_nobodys_and_what_is_left_is_charged_at_the_end() {
+        let throttling = throttling(&[("request_percentage", 0.01)]);
+        let client = client();
+        let request = || throttling.of(&client, &"app".into(), 10).unwrap();
+        work(&client, SOME).await;
+        request().unanswered();
+        assert_eq!(request().answered(0), 0);
+        work(&client, SOME).await;
+        throttling.ended(&client);
+        assert_eq!(request().answered(0), 1_000);
+        let taken = |exempt| throttling.taken.get_or_create(&[("exempt", exempt)]).get();
+        assert!(taken("true") >= SOME.as_secs_f64());
+        assert!(taken("false") >= SOME.as_secs_f64());
     }
 }

@@ -7,6 +7,7 @@ use crate::{
     api::{Telemetry, Throttling},
     config::Config,
     coordinator::{AlertIntake, AlertRooms, DeadLetterTopics, GroupCoordinator},
+    net::ConnectionQuotas,
     plugin::PluginHost,
     produce::Produce,
     quorum::Quorum,
@@ -41,6 +42,7 @@ impl Foundation {
         produce: &Arc<Produce>,
         throttling: &Arc<Throttling>,
         telemetry: &Arc<Telemetry>,
+        connections: &Arc<ConnectionQuotas>,
     ) -> Publisher {
         Publisher {
             config: self.config.clone(),
@@ -49,6 +51,7 @@ impl Foundation {
             produce: produce.clone(),
             throttling: throttling.clone(),
             telemetry: telemetry.clone(),
+            connections: connections.clone(),
         }
     }
 

@@ -2,6 +2,7 @@
 //!
 //! Start: metadata log → addresses bound → registration → plugins → logs → coordinators → listeners → ready. Stop is the way back.
 
+mod cleaners;
 mod foundation;
 mod listeners;
 mod metadata_log;
@@ -20,10 +21,10 @@ use crate::config::Config;
 /// # Errors
 ///
 /// What keeps the node from starting, from going on, or from ending cleanly.
-pub async fn run(mut config: Config, mut signals: Signals) -> anyhow::Result<()> {
-    open_files::raise_limit(&mut config)?;
+pub async fn run(config: Config, mut signals: Signals) -> anyhow::Result<()> {
+    let connections_max = open_files::raise_limit()?;
     let node = tokio::select! {
-        node = Node::start(config) => node?,
+        node = Node::start(config, connections_max) => node?,
         () = signals.stop() => return Ok(()),
     };
     tracing::info!("klamm is ready: {}", node.addresses().join(" "));

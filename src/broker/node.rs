@@ -7,6 +7,7 @@ use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
 use super::{
+    cleaners,
     foundation::Foundation,
     listeners, metadata_log, plugin_uses,
     publish::{self, Publisher},
@@ -18,7 +19,7 @@ use crate::{
     coordinator::{AlertCoordinator, AlertIntake},
     delivery::{self, DeliveryRooms},
     http,
-    net::{BoundListener, Server},
+    net::{BoundListener, ConnectionQuotas, Server},
     plugin::{Folders, PluginHost, SHIPPED},
     quorum::{ProducerIds, Quorum},
     replica::ReplicaManager,
@@ -37,6 +38,7 @@ const LOGS_OPEN_WITHIN: Duration = Duration::from_hours(24);
 /// A running node.
 pub(super) struct Node {
     rooms: Arc<Rooms>,
+    connections: Arc<ConnectionQuotas>,
     alerts: AlertCoordinator,
     addresses: Vec<String>,
     /// What HTTP shows, while the node serves.
@@ -56,8 +58,8 @@ struct Sockets {
 }
 
 impl Node {
-    /// Starts all rooms; when it returns the node serves.
-    pub(super) async fn start(config: Config) -> anyhow::Result<Self> {
+    /// Starts all rooms; when it returns the node serves. `connections_max`: as many as the system has room for.
+    pub(super) async fn start(config: Config, connections_max: usize) -> anyhow::Result<Self> {
         metadata_log::refuse_if_lost(&config)?;
         let config = Arc::new(config);
         let metrics = Arc::new(Metrics::default());
@@ -81,7 +83,8 @@ impl Node {
         let produce = base.produce(intake.clone());
         let throttling = Arc::new(Throttling::new(&base.config.quota, &base.metrics));
         let telemetry = Telemetry::new(base.config.telemetry.max_bytes, &base.metrics);
-        let to_rooms = base.publisher(&produce, &throttling, &telemetry);
+        let connections = ConnectionQuotas::new(&base.config, connections_max);
+        let to_rooms = base.publisher(&produce, &throttling, &telemetry, &connections);
         let (publish, published) = start_publishing(&base.quorum, to_rooms, &stop_rooms);
         let is_open = published.reached(base.quorum.image().version, LOGS_OPEN_WITHIN).await;
         anyhow::ensure!(is_open, "opening the logs has ended before its end");
@@ -94,7 +97,9 @@ impl Node {
         let deliver = delivery::run(deliveries, stop_rooms.clone());
         let mut background = vec![publish, tokio::spawn(deliver)];
         background.extend(start_chores(&base, &stop_rooms));
-        background.extend(start_cleaners(&base, &stop_rooms));
+        if base.config.log.cleaner.enable {
+            background.extend(cleaners::start(&base.replicas, &stop_rooms));
+        }
         let Foundation { config, metrics, replicas, quorum, plugins } = base;
         let sessions = FetchSessions::new(config.node.max_incremental_fetch_session_cache_slots);
         let rooms = Arc::new(Rooms {
@@ -112,15 +117,24 @@ impl Node {
             throttling,
             telemetry,
         });
-        let mut node =
-            Self { rooms, alerts, addresses, shown, stop_edge, edge, stop_rooms, background };
+        let mut node = Self {
+            rooms,
+            connections,
+            alerts,
+            addresses,
+            shown,
+            stop_edge,
+            edge,
+            stop_rooms,
+            background,
+        };
         node.open(listeners);
         Ok(node)
     }
 
     /// Begins to serve clients.
     fn open(&mut self, listeners: Vec<BoundListener>) {
-        let server = Server::of(self.rooms.clone());
+        let server = Server::of(self.rooms.clone(), self.connections.clone());
         for listener in listeners {
             let serve = server.clone().serve(listener, self.stop_edge.clone());
             self.edge.push(tokio::spawn(serve));
@@ -207,14 +221,6 @@ fn start_chores(base: &Foundation, stop: &CancellationToken) -> [JoinHandle<()>;
         start("flush", log.flush_scheduler_interval_ms, ReplicaManager::flush_due),
         start("checkpoint", log.flush_offset_checkpoint_interval_ms, ReplicaManager::checkpoint),
     ]
-}
-
-/// A task for each of `log.cleaner.threads`.
-fn start_cleaners(base: &Foundation, stop: &CancellationToken) -> Vec<JoinHandle<()>> {
-    let config = &base.config.log.cleaner;
-    let threads = if config.enable { config.threads } else { 0 };
-    let clean = || publish::clean(base.replicas.clone(), stop.clone());
-    (0..threads).map(|_| tokio::spawn(clean())).collect()
 }
 
 async fn register(config: &Config, quorum: &Quorum, bound: &[BoundListener]) -> anyhow::Result<()> {

@@ -5,33 +5,29 @@
 use anyhow::bail;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use crate::config::Config;
-
 /// A node takes some thirty for itself; with fewer than this many it could not serve.
 const OPEN_FILES_MIN: u64 = 128;
 
-/// Takes as many as the system allows, and holds the configuration to what that leaves for connections.
+/// Takes as many as the system allows; how many connections that leaves room for.
 ///
 /// # Errors
 ///
 /// There are too few to start: a start that ran out of them half way would fail at a place that tells nothing.
-pub(super) fn raise_limit(config: &mut Config) -> anyhow::Result<()> {
+pub(super) fn raise_limit() -> anyhow::Result<usize> {
     let limit = getrlimit(Resource::Nofile);
     let raised = Rlimit { current: limit.maximum, ..limit };
     if let Err(error) = setrlimit(Resource::Nofile, raised) {
         tracing::warn!(%error, "could not raise the limit of open files");
     }
     // `None` is no limit.
-    let Some(open_files) = getrlimit(Resource::Nofile).current else { return Ok(()) };
+    let Some(open_files) = getrlimit(Resource::Nofile).current else { return Ok(usize::MAX) };
     if open_files < OPEN_FILES_MIN {
         bail!(
             "this process may hold {open_files} files open, and needs at least {OPEN_FILES_MIN}: raise its hard limit \
              (`ulimit -Hn`; LimitNOFILE= of a systemd unit)"
         );
     }
-    let connections_max = &mut config.net.max_connections;
-    *connections_max = (*connections_max).min(for_connections(open_files));
-    Ok(())
+    Ok(for_connections(open_files))
 }
 
 /// Half of them.

@@ -10,6 +10,7 @@ use crate::{
     api::{Telemetry, Throttling},
     config::Config,
     metadata::MetadataImage,
+    net::ConnectionQuotas,
     plugin::PluginHost,
     produce::Produce,
     replica::ReplicaManager,
@@ -31,6 +32,7 @@ pub(super) struct Publisher {
     pub(super) produce: Arc<Produce>,
     pub(super) throttling: Arc<Throttling>,
     pub(super) telemetry: Arc<Telemetry>,
+    pub(super) connections: Arc<ConnectionQuotas>,
 }
 
 impl Publisher {
@@ -66,7 +68,8 @@ impl Publisher {
         self.plugins.set_uses(plugin_uses::of(&self.config, &image));
         self.throttling.apply(&image);
         self.telemetry.apply(&image);
-        self.open_logs(image).await;
+        self.open_logs(image.clone()).await;
+        self.connections.apply(&self.replicas.settings().net, &image);
         self.produce.forget_removed();
     }
 
@@ -92,26 +95,6 @@ pub(super) async fn now_and_then(
         if tokio::task::spawn_blocking(move || chore(&replicas)).await.is_err() {
             tracing::error!(chore = name, "a chore for all logs has panicked");
         }
-    }
-}
-
-/// However short `log.cleaner.backoff.ms` is.
-const CLEANER_REST_MIN: Duration = Duration::from_millis(10);
-
-/// Cleans one compacted log after the other until `stop`, resting for `log.cleaner.backoff.ms` when none is worth it.
-pub(super) async fn clean(replicas: Arc<ReplicaManager>, stop: CancellationToken) {
-    let mut rest = Duration::ZERO;
-    while tokio::time::timeout(rest, stop.cancelled()).await.is_err() {
-        let cleaned = {
-            let replicas = replicas.clone();
-            tokio::task::spawn_blocking(move || replicas.clean()).await
-        };
-        if cleaned.is_err() {
-            tracing::error!("cleaning a log has panicked");
-        }
-        let goes_on = cleaned.unwrap_or(false);
-        let backoff = || replicas.cleaner_backoff().max(CLEANER_REST_MIN);
-        rest = if goes_on { Duration::ZERO } else { backoff() };
     }
 }
 

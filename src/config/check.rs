@@ -18,7 +18,6 @@ pub(super) fn contradictions(config: &Config) -> Vec<(&'static str, String)> {
     found.extend(roles(config).map(|it| ("process.roles", it)));
     found.extend(voters(config).map(|it| ("controller.quorum.voters", it)));
     found.extend(listeners(config).map(|it| ("listeners", it)));
-    found.extend(per_ip(config).map(|it| ("max.connections.per.ip", it)));
     found.extend(protocols(config).map(|it| ("listener.security.protocol.map", it)));
     found.extend(advertised(config).map(|it| ("advertised.listeners", it)));
     found.extend(inter_broker(config).map(|it| ("inter.broker.listener.name", it)));
@@ -71,15 +70,6 @@ fn voter(voter: &str, id: i32) -> Option<String> {
         return Some(format!("names another node than node.id ({id})"));
     }
     host_and_port(address).err()
-}
-
-/// As in Kafka: nobody could connect.
-fn per_ip(config: &Config) -> Option<String> {
-    let net = &config.net;
-    let keeps_all_out =
-        net.max_connections_per_ip == 0 && net.max_connections_per_ip_overrides.is_empty();
-    keeps_all_out
-        .then(|| "0 keeps everyone out: max.connections.per.ip.overrides must name who may".into())
 }
 
 /// Entries that are no pair would be passed over.
@@ -139,9 +129,8 @@ fn inter_broker(config: &Config) -> Option<String> {
 fn connections(config: &Config) -> Option<String> {
     let net = &config.net;
     let nobody = net.max_connections_per_ip == 0 && net.max_connections_per_ip_overrides.is_empty();
-    nobody.then(|| {
-        "is 0 and max.connections.per.ip.overrides names nobody: no client could connect".into()
-    })
+    nobody
+        .then(|| "0 keeps everyone out: max.connections.per.ip.overrides must name who may".into())
 }
 
 fn log_dirs(config: &Config) -> Option<String> {

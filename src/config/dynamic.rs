@@ -9,8 +9,19 @@ use super::{
 };
 
 /// Settings of the node, besides defaults of topic configs, that are altered for the whole cluster or for one node.
-const ALTERABLE: &[&str] =
-    &["log.cleaner.backoff.ms", "log.cleaner.io.max.bytes.per.second", "producer.id.expiration.ms"];
+const ALTERABLE: &[&str] = &[
+    "log.cleaner.backoff.ms",
+    "log.cleaner.dedupe.buffer.size",
+    "log.cleaner.io.buffer.size",
+    "log.cleaner.io.max.bytes.per.second",
+    "log.cleaner.threads",
+    "max.connection.creation.rate",
+    "max.connections",
+    "max.connections.per.ip",
+    "max.connections.per.ip.overrides",
+    "num.recovery.threads.per.data.dir",
+    "producer.id.expiration.ms",
+];
 
 /// What Kafka lets people alter and has no meaning here: accepted, as it is in a file.
 const ALTERABLE_MEANINGLESS: &[&str] = &[
@@ -20,6 +31,7 @@ const ALTERABLE_MEANINGLESS: &[&str] = &[
     "num.io.threads",
     "num.network.threads",
     "num.replica.fetchers",
+    "transaction.partition.verification.enable",
 ];
 
 /// What was altered of a node's settings, as the metadata log has it.
@@ -105,6 +117,21 @@ pub fn validate_alterations(configs: &TopicConfigs) -> Result<(), String> {
         return Err(format!("Cannot update these configs dynamically: Set({names})"));
     }
     configs.iter().try_for_each(|(name, value)| validate_value(name, value))
+}
+
+/// Checks what an alteration would leave of one resource as a whole.
+///
+/// # Errors
+///
+/// What contradicts each other, in Kafka's words.
+pub fn validate_alterations_together(configs: &TopicConfigs) -> Result<(), String> {
+    let value = |name: &str| configs.get(name).map_or("", |it| it.trim());
+    let keeps_all_out = value("max.connections.per.ip").parse() == Ok(0)
+        && value("max.connections.per.ip.overrides").is_empty();
+    if keeps_all_out {
+        return Err("max.connections.per.ip can be set to zero only if max.connections.per.ip.overrides property is set.".into());
+    }
+    Ok(())
 }
 
 fn validate_value(name: &str, value: &str) -> Result<(), String> {
@@ -195,6 +222,30 @@ mod tests {
         assert!(refused(&[("producer.id.expiration.ms", "0")]).contains("from 1 to"));
         let good = [("num.io.threads", "4"), ("min.insync.replicas", "2")];
         assert_eq!(validate_alterations(&configs(&good)), Ok(()));
+    }
+
+    #[test]
+    fn connections_are_limited_while_the_node_runs_and_never_for_everyone() {
+        let good = [
+            ("max.connections", "5"),
+            ("max.connections.per.ip", "0"),
+            ("max.connections.per.ip.overrides", "10.0.0.1:3"),
+            ("max.connection.creation.rate", "7"),
+            ("log.cleaner.threads", "3"),
+            ("num.recovery.threads.per.data.dir", "3"),
+        ];
+        let node = configs(&good);
+        assert_eq!(validate_alterations(&node), Ok(()));
+        assert_eq!(validate_alterations_together(&node), Ok(()));
+        let altered = Config::default().altered(Alterations { node: Some(&node), cluster: None });
+        let net = &altered.net;
+        assert_eq!((net.max_connections, net.max_connections_per_ip), (5, 0));
+        assert_eq!((net.max_connection_creation_rate, altered.log.cleaner.threads), (7, 3));
+        assert_eq!(net.max_connections_per_ip_overrides, [([10, 0, 0, 1].into(), 3)]);
+        let refused = validate_alterations_together(&configs(&good[..2])).unwrap_err();
+        assert!(refused.contains("can be set to zero only if"), "{refused}");
+        let bad = [("max.connections", "0"), ("max.connections.per.ip.overrides", "host:3")];
+        assert!(bad.iter().all(|it| validate_alterations(&configs(&[*it])).is_err()));
     }
 
     #[test]

@@ -25,13 +25,14 @@ use std::{collections::BTreeMap, net::IpAddr, path::PathBuf, time::Duration};
 pub use alert::{AlertConfig, AlertPolicy, FOR_COUNT_MAX, SinkConfig, SinkKind};
 pub use consumer_group::{ConsumerGroupConfig, MigrationPolicy, RebalanceProtocol};
 pub use dynamic::{
-    Alterations, UpdateMode, is_list, update_mode, validate_alterations, value_in_file,
+    Alterations, UpdateMode, is_list, update_mode, validate_alterations,
+    validate_alterations_together, value_in_file,
 };
 pub use load::Loaded;
 pub use pattern::{Pattern, Patterns};
 pub use print::print_defaults;
 pub use problem::{Problem, Problems, nearest};
-pub use settings::{SETTINGS, Setting};
+pub use settings::{CLEANER_THREADS_MAX, SETTINGS, Setting};
 pub use topic::{
     CleanupPolicy, FlushMode, PartitionerMode, TopicConfig, TopicConfigs, TransformsMode,
 };
@@ -114,6 +115,8 @@ pub struct NetConfig {
     pub max_connections_per_ip: usize,
     /// `max.connections.per.ip.overrides`, as `ADDRESS:COUNT`.
     pub max_connections_per_ip_overrides: Vec<(IpAddr, usize)>,
+    /// `max.connection.creation.rate`, a second; the largest number is no limit.
+    pub max_connection_creation_rate: i32,
     /// `klamm.http.listen`, as `host:port`.
     pub http_listen: String,
     /// `klamm.request.inflight.max.bytes`: request bytes that all connections together may hold.
@@ -240,6 +243,7 @@ impl Default for NetConfig {
             max_connections: i32::MAX as usize,
             max_connections_per_ip: i32::MAX as usize,
             max_connections_per_ip_overrides: Vec::new(),
+            max_connection_creation_rate: i32::MAX,
             http_listen: "127.0.0.1:9644".into(),
             request_inflight_max_bytes: 256 * 1024 * 1024,
         }

@@ -132,7 +132,6 @@ pub(super) const NOT_SERVED: &[&str] = &[
     "connections.max.reauth.ms",
     "create.topic.policy.",
     "delegation.token.",
-    "max.connection.creation.rate",
     "principal.builder.",
     "quota.",
     "remote.",

@@ -50,6 +50,10 @@ macro_rules! setting {
             show: |config| config.$($field).+.show(),
         }
     };
+    // Kafka's type is not that of the field.
+    ($key:literal, $kind:ident, $($rest:tt)+) => {
+        Setting { kind: ConfigType::$kind, ..setting!($key, $($rest)+) }
+    };
     ($key:literal, $($field:ident).+ in $range:expr, $doc:literal) => {
         Setting {
             key: $key,
@@ -82,7 +86,7 @@ const HOUR_SECONDS: u32 = 3_600;
 /// More only wait for the same disk.
 const RECOVERY_THREADS_MAX: usize = 256;
 /// More would only take the disk's time from everybody else.
-const CLEANER_THREADS_MAX: usize = 64;
+pub const CLEANER_THREADS_MAX: usize = 64;
 /// No more is gained by longer reads.
 const CLEANER_BUFFER_MAX: usize = 1 << 30;
 /// The instances of each thread reserve 68 GiB of addresses, of 128 TiB.
@@ -149,8 +153,14 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting!(
         "max.connections.per.ip.overrides",
+        String,
         net.max_connections_per_ip_overrides,
         "ADDRESS:COUNT for addresses with a limit of their own."
+    ),
+    setting!(
+        "max.connection.creation.rate",
+        net.max_connection_creation_rate in 0..,
+        "Connections a second that this node serves. More wait on their listener."
     ),
     setting!(
         "klamm.request.inflight.max.bytes",
@@ -214,6 +224,7 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting!(
         "log.cleaner.dedupe.buffer.size",
+        Long,
         log.cleaner.dedupe_buffer_bytes in 1_048_576..,
         "Most memory in which all cleaners together note keys, of 24 bytes each, three quarters of it used. A log with more keys is cleaned in several rounds."
     ),

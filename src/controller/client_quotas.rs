@@ -17,26 +17,26 @@ pub struct QuotaAlteration {
     pub ops: Vec<(String, Option<f64>)>,
 }
 
-/// What the value of a quota must be.
+/// What the value of a quota must be, in Kafka's words for types.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Value {
-    /// A whole number; Kafka's LONG.
-    Whole,
-    Fraction,
-    /// Kafka has the quota, and nothing here would hold anyone to it.
-    NotEnforced,
+    /// A whole number.
+    Long,
+    /// A smaller one.
+    Int,
+    Double,
 }
 
 /// The quotas that users and client ids can have.
 const OF_CLIENTS: [(&str, Value); 4] = [
-    ("producer_byte_rate", Value::Whole),
-    ("consumer_byte_rate", Value::Whole),
-    ("controller_mutation_rate", Value::Fraction),
-    ("request_percentage", Value::NotEnforced),
+    ("producer_byte_rate", Value::Long),
+    ("consumer_byte_rate", Value::Long),
+    ("controller_mutation_rate", Value::Double),
+    ("request_percentage", Value::Double),
 ];
 
 /// The quotas that addresses can have.
-const OF_IPS: [(&str, Value); 1] = [("connection_creation_rate", Value::NotEnforced)];
+const OF_IPS: [(&str, Value); 1] = [("connection_creation_rate", Value::Int)];
 
 /// Changes the quotas of each entity; a result for each, in their order.
 pub fn alter_client_quotas(
@@ -128,16 +128,16 @@ fn check(entity: &QuotaEntity, key: &str, value: f64) -> Result<QuotaValue, Cont
         return refuse(format!("Quota {key} must be greater than 0"));
     }
     match kind {
-        Value::NotEnforced => {
-            refuse(format!("{key} is not served yet: nothing would hold a client to it"))
-        }
-        Value::Whole if value > i64::MAX as f64 => {
+        Value::Long if value > i64::MAX as f64 => {
             refuse(format!("Proposed value for {key} is too large for a LONG."))
         }
-        Value::Whole if value.fract() > 1e-6 => {
+        Value::Int if value > f64::from(i32::MAX) => {
+            refuse(format!("Proposed value for {key} is too large for an INT."))
+        }
+        Value::Long | Value::Int if value.fract() > 1e-6 => {
             refuse(format!("{key} cannot be a fractional value."))
         }
-        Value::Whole | Value::Fraction => Ok(QuotaValue(value)),
+        Value::Long | Value::Int | Value::Double => Ok(QuotaValue(value)),
     }
 }
 
@@ -209,8 +209,10 @@ mod tests {
             (&[("ip", None), ("user", None)], good, "IP entity should not be combined"),
             (&[("ip", Some("nowhere"))], good, "not a valid IP"),
             (&[("ip", None)], good, "Invalid configuration key producer_byte_rate"),
-            (&[("ip", None)], &[("connection_creation_rate", Some(1.0))], "not served yet"),
-            (app, &[("request_percentage", Some(1.0))], "not served yet"),
+            (&[("ip", None)], &[("connection_creation_rate", Some(0.5))], "fractional value"),
+            (&[("ip", None)], &[("connection_creation_rate", Some(3e9))], "too large for an INT"),
+            (app, &[("connection_creation_rate", Some(1.0))], "Invalid configuration key"),
+            (app, &[("request_percentage", Some(0.0))], "must be greater than 0"),
             (app, &[("producer_byte_rate", Some(0.0))], "must be greater than 0"),
             (app, &[("producer_byte_rate", Some(f64::NAN))], "must be greater than 0"),
             (app, &[("producer_byte_rate", Some(1.5))], "cannot be a fractional value"),
@@ -223,6 +225,21 @@ mod tests {
             assert!(told.contains(reason), "{told}");
             assert!(image.client_quotas.is_empty());
         }
+    }
+
+    #[test]
+    fn every_quota_of_kafka_can_be_set() {
+        let mut image = MetadataImage::default();
+        for (key, _) in OF_CLIENTS {
+            let user: &[Part] = &[("user", Some("u")), ("client-id", None)];
+            alter(&mut image, user, &[(key, Some(1.0))]).unwrap();
+        }
+        for name in [None, Some("10.0.0.1"), Some("::1")] {
+            let ip: &[Part] = &[("ip", name)];
+            alter(&mut image, ip, &[("connection_creation_rate", Some(5.0))]).unwrap();
+        }
+        let sizes: Vec<_> = image.client_quotas.values().map(|it| it.len()).collect();
+        assert_eq!(sizes, [4, 1, 1, 1]);
     }
 
     #[test]

@@ -200,7 +200,9 @@ fn check(
         // KAFKA-13609: it should be INVALID_CONFIG, and is not.
         ConfigResource::Broker(_) => {
             let set = set.map(|(name, value)| (name.clone(), value.clone())).collect();
-            config::validate_alterations(&set).map_err(ControllerError::InvalidRequest)
+            config::validate_alterations(&set)
+                .and_then(|()| config::validate_alterations_together(after))
+                .map_err(ControllerError::InvalidRequest)
         }
         ConfigResource::ClientMetrics(_) => {
             Subscription::read(after).map(drop).map_err(|it| match it {

@@ -10,16 +10,20 @@ use std::{
 use prometheus_client::metrics::gauge::Gauge;
 use tokio::{
     net::TcpStream,
-    sync::OwnedSemaphorePermit,
     task::{JoinError, JoinSet},
     time::sleep,
 };
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, error, warn};
 
-use super::{BoundListener, Server, Service, connection::Connection, end::End, per_ip::Place};
+use super::{
+    BoundListener, Server, Service,
+    connection::Connection,
+    connection_quotas::{Admitted, Refused},
+    end::End,
+};
 use crate::{
-    api::{Client, ClientDetails, Mute},
+    api::{Busy, Client, ClientDetails, Mute},
     telemetry,
 };
 
@@ -32,12 +36,18 @@ impl<S: Service> Server<S> {
             tokio::select! {
                 () = stop.cancelled() => break,
                 Some(ended) = tasks.join_next(), if !tasks.is_empty() => report(ended),
-                (slot, accepted) = self.accept(&listener) => match accepted {
+                accepted = listener.accept() => match accepted {
                     Ok((stream, peer)) => {
-                        let Some(place) = self.place(peer.ip()) else { continue };
                         let client = self.client(&listener, peer);
-                        let (server, stop) = (Arc::clone(&self), stop.clone());
-                        tasks.spawn(server.connected(stream, client, stop, (slot, place)));
+                        let admitted = self.admit(&client, stop.child_token());
+                        let Some(admitted) = stop.run_until_cancelled(admitted).await else { break };
+                        match admitted {
+                            Ok(admitted) => {
+                                tasks.spawn(Arc::clone(&self).connected(stream, client, admitted));
+                            }
+                            Err(Refused::TooMany) => drop(stream),
+                            Err(Refused::TooOften(wait)) => self.close_after(stream, wait, &stop, &mut tasks),
+                        }
                     }
                     Err(error) => self.pause_after(&listener, &error).await,
                 },
@@ -49,30 +59,47 @@ impl<S: Service> Server<S> {
         }
     }
 
-    /// Waits for room for one more connection, then for the connection.
-    async fn accept(
-        &self,
-        listener: &BoundListener,
-    ) -> (OwnedSemaphorePermit, io::Result<(TcpStream, SocketAddr)>) {
-        let slots = Arc::clone(&self.connections);
-        if slots.available_permits() == 0 && self.paces.full.is_due(telemetry::now()) {
-            let connections = self.limits.connections_max;
+    /// Waits until a connection may be served, if it may. Meanwhile its listener accepts no other.
+    async fn admit(&self, client: &Client, leave: CancellationToken) -> Result<Admitted, Refused> {
+        let delay = self.quotas.delay();
+        if !delay.is_zero() {
+            self.metrics.throttled.get_or_create(&[("of", "broker")]).inc();
+        }
+        if self.quotas.is_full() && self.paces.full.is_due(telemetry::now()) {
+            let connections = self.quotas.max();
             warn!(connections, "all connections are taken: more wait until others end");
         }
-        let slot = slots.acquire_owned().await.expect("the slots are never closed");
-        (slot, listener.accept().await)
-    }
-
-    /// A place among the connections of an address.
-    fn place(&self, host: IpAddr) -> Option<Place> {
-        let place = self.per_ip.enter(host);
-        if place.is_none() {
-            self.metrics.refused.inc();
-            if self.paces.per_ip.is_due(telemetry::now()) {
-                warn!(%host, "refused a connection, and perhaps more: its address has max.connections.per.ip");
+        let (id, host) = (client.connection_id, client.host);
+        let admitted = self.quotas.admit(id, host, delay, leave).await;
+        match admitted {
+            Ok(_) => {}
+            Err(Refused::TooOften(_)) => {
+                self.metrics.throttled.get_or_create(&[("of", "ip")]).inc();
+            }
+            Err(Refused::TooMany) => {
+                self.metrics.refused.inc();
+                if self.paces.per_ip.is_due(telemetry::now()) {
+                    warn!(%host, "refused a connection, and perhaps more: its address has max.connections.per.ip");
+                }
             }
         }
-        place
+        admitted
+    }
+
+    /// As in Kafka, so that a client which connects again at once does not come faster than it may.
+    fn close_after(
+        &self,
+        stream: TcpStream,
+        wait: Duration,
+        stop: &CancellationToken,
+        tasks: &mut JoinSet<()>,
+    ) {
+        let Ok(kept) = Arc::clone(&self.kept).try_acquire_owned() else { return };
+        let stop = stop.clone();
+        tasks.spawn(async move {
+            stop.run_until_cancelled(sleep(wait)).await;
+            drop((stream, kept));
+        });
     }
 
     fn client(&self, listener: &BoundListener, peer: SocketAddr) -> Client {
@@ -81,27 +108,25 @@ impl<S: Service> Server<S> {
             connection_id: self.next_connection_id.fetch_add(1, Ordering::Relaxed),
             listener: Arc::clone(&listener.name),
             mute: Mute::default(),
+            busy: Busy::default(),
             details: Arc::new(ClientDetails::new(peer.port())),
         }
     }
 
     /// A connection's task.
-    async fn connected(
-        self: Arc<Self>,
-        mut stream: TcpStream,
-        client: Client,
-        stop: CancellationToken,
-        _taken: (OwnedSemaphorePermit, Place),
-    ) {
+    async fn connected(self: Arc<Self>, mut stream: TcpStream, client: Client, admitted: Admitted) {
         self.metrics.accepted.inc();
         let _open = Open::count(&self.metrics.connections);
-        let host = client.host;
         let (reader, writer) = stream.split();
-        let ended = Connection::new(&self, client, &stop).run(reader, writer).await;
+        let connection = Connection::new(&self, &client, &admitted.slot);
+        let counts_time = || self.service.counts_time();
+        let ended = client.busy.count(counts_time, connection.run(reader, writer)).await;
+        self.service.ended(&client);
         let reason = match ended {
+            Ok(()) if admitted.slot.seat().is_excess() => "excess",
             Ok(()) => "done",
             Err(end) => {
-                self.tell(host, &end);
+                self.tell(client.host, &end);
                 end.name()
             }
         };

@@ -24,6 +24,7 @@ use super::{
     leaving::left,
     limits::PIPELINE_MAX,
     sending::{Sending, Sink},
+    slots::Slot,
 };
 use crate::api::{Answer, Client, Outcome, Part};
 
@@ -37,18 +38,18 @@ struct Queued {
 /// A connection besides its socket.
 pub(super) struct Connection<'a, S> {
     pub(super) server: &'a Server<S>,
-    pub(super) client: Client,
-    pub(super) stop: &'a CancellationToken,
+    pub(super) client: &'a Client,
+    pub(super) slot: &'a Slot,
     /// Requests read and not answered yet.
     waiting: AtomicUsize,
 }
 
 impl<'a, S: Service> Connection<'a, S> {
-    pub(super) fn new(server: &'a Server<S>, client: Client, stop: &'a CancellationToken) -> Self {
-        Self { server, client, stop, waiting: AtomicUsize::new(0) }
+    pub(super) fn new(server: &'a Server<S>, client: &'a Client, slot: &'a Slot) -> Self {
+        Self { server, client, slot, waiting: AtomicUsize::new(0) }
     }
 
-    /// Serves the connection until the client is done, something goes wrong, or the node stops.
+    /// Serves the connection until the client is done, something goes wrong, or it has to leave.
     pub(super) async fn run(
         &self,
         reader: impl AsyncRead + Unpin,
@@ -65,9 +66,14 @@ impl<'a, S: Service> Connection<'a, S> {
         }
     }
 
-    /// Running requests may finish after a stop, but not for ever.
+    /// Cancelled when the node stops or there are too many connections.
+    fn leave(&self) -> &CancellationToken {
+        self.slot.leave()
+    }
+
+    /// Running requests may finish after that, but not for ever.
     async fn stop_is_over(&self) {
-        self.stop.cancelled().await;
+        self.leave().cancelled().await;
         sleep(self.server.limits.stop_grace).await;
     }
 
@@ -84,13 +90,14 @@ impl<'a, S: Service> Connection<'a, S> {
             let unmuted = self.client.mute.passed();
             let next = tokio::select! {
                 next = frames.next(waiting, unmuted, bytes_max) => next?,
-                () = self.stop.cancelled() => None,
+                () = self.leave().cancelled() => None,
             };
             let Some(frame) = next else {
                 return Ok(());
             };
+            self.slot.seat().used(self.server.quotas.now_ms());
             self.server.metrics.request_bytes.inc_by(frame.len() as u64);
-            let (answer, written) = match self.server.service.call(&self.client, frame) {
+            let (answer, written) = match self.server.service.call(self.client, frame) {
                 Outcome::Ready(answer) => (async { answer }.boxed(), true),
                 Outcome::Exclusive(answer) => (answer, true),
                 Outcome::Pipelined(answer) => (answer, false),

@@ -1,8 +1,6 @@
-//! What a connection may take: bytes, time, company.
+//! What a connection may take: bytes and time.
 
-use std::{net::IpAddr, time::Duration};
-
-use tokio::sync::Semaphore;
+use std::time::Duration;
 
 use crate::config::NetConfig;
 
@@ -16,12 +14,6 @@ pub struct Limits {
     pub request_max_bytes: usize,
     /// Request bytes of all connections together, counted as a body arrives and until nobody needs it any more.
     pub inflight_max_bytes: usize,
-    /// Connections at the same time; more wait in the listeners' backlogs.
-    pub connections_max: usize,
-    /// Connections of one address at the same time; more are closed.
-    pub connections_per_ip_max: usize,
-    /// The same, of addresses that have a limit of their own.
-    pub connections_per_ip_overrides: Vec<(IpAddr, usize)>,
     /// How long a connection may be silent while it waits for no answer.
     pub idle: Duration,
     /// How long the body of a frame may take to arrive. Clients give up on a request after 30 to 60 seconds by
@@ -41,9 +33,6 @@ impl Limits {
             request_max_bytes: config.request_max_bytes,
             // A request larger than the budget must be able to take all of it.
             inflight_max_bytes: config.request_inflight_max_bytes.clamp(1, PERMITS_MAX),
-            connections_max: config.max_connections.clamp(1, Semaphore::MAX_PERMITS),
-            connections_per_ip_max: config.max_connections_per_ip,
-            connections_per_ip_overrides: config.max_connections_per_ip_overrides.clone(),
             idle: Duration::from_millis(config.connections_max_idle_ms),
             body: Duration::from_mins(1),
             lag: Duration::from_secs(1),

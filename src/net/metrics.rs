@@ -11,6 +11,8 @@ pub(super) struct NetMetrics {
     pub(super) accepted: Counter,
     /// Closed at once, for their address had as many as it may.
     pub(super) refused: Counter,
+    /// Held up or closed for a rate of connections, by what it is of: `ip` or `broker`.
+    pub(super) throttled: Family<[(&'static str, &'static str); 1], Counter>,
     pub(super) closed: Family<[(&'static str, &'static str); 1], Counter>,
     pub(super) request_bytes: Counter,
     pub(super) response_bytes: Counter,
@@ -27,6 +29,8 @@ impl NetMetrics {
             registry.register("klamm_connections_accepted", help, it.accepted.clone());
             let help = "Connections refused for max.connections.per.ip";
             registry.register("klamm_connections_refused", help, it.refused.clone());
+            let help = "Connections held up or closed because they were made too often, by whose rate it was";
+            registry.register("klamm_connections_throttled", help, it.throttled.clone());
             let help = "Connections closed, by reason";
             registry.register("klamm_connections_closed", help, it.closed.clone());
             registry.register("klamm_request_bytes", "Bytes of requests", it.request_bytes.clone());

@@ -6,6 +6,7 @@
 mod acceptor;
 mod budget;
 mod connection;
+mod connection_quotas;
 mod end;
 mod frames;
 mod leaving;
@@ -18,7 +19,9 @@ mod progress;
 mod sending;
 mod server;
 mod service;
+mod slots;
 
+pub use connection_quotas::ConnectionQuotas;
 pub use limits::Limits;
 pub use listener::{BoundListener, bind};
 pub use server::Server;

@@ -7,10 +7,13 @@ use std::{collections::HashMap, net::IpAddr, sync::Arc};
 use parking_lot::Mutex;
 
 /// Connections by address.
-pub(super) struct PerIp {
+pub(super) struct PerIp(Mutex<State>);
+
+#[derive(Default)]
+struct State {
     max: usize,
     overrides: HashMap<IpAddr, usize>,
-    open: Mutex<HashMap<IpAddr, usize>>,
+    open: HashMap<IpAddr, usize>,
 }
 
 /// One connection's place, left when this is dropped.
@@ -21,28 +24,36 @@ pub(super) struct Place {
 
 impl PerIp {
     pub(super) fn new(max: usize, overrides: &[(IpAddr, usize)]) -> Arc<Self> {
-        let overrides = overrides.iter().map(|&(it, max)| (it.to_canonical(), max)).collect();
-        Arc::new(Self { max, overrides, open: Mutex::default() })
+        let per_ip = Self(Mutex::default());
+        per_ip.set_max(max, overrides);
+        Arc::new(per_ip)
+    }
+
+    /// From now on; connections that are there stay.
+    pub(super) fn set_max(&self, max: usize, overrides: &[(IpAddr, usize)]) {
+        let mut state = self.0.lock();
+        state.max = max;
+        state.overrides = overrides.iter().map(|&(it, max)| (it.to_canonical(), max)).collect();
     }
 
     /// A place for one more; `None` when the address has as many as it may.
     pub(super) fn enter(self: &Arc<Self>, address: IpAddr) -> Option<Place> {
         // One machine has one address, whichever protocol its listener speaks.
         let address = address.to_canonical();
-        let max = self.overrides.get(&address).copied().unwrap_or(self.max);
-        let mut open = self.open.lock();
-        let count = open.get(&address).copied().unwrap_or(0);
+        let mut state = self.0.lock();
+        let max = state.overrides.get(&address).copied().unwrap_or(state.max);
+        let count = state.open.get(&address).copied().unwrap_or(0);
         if count >= max {
             return None;
         }
-        open.insert(address, count + 1);
+        state.open.insert(address, count + 1);
         Some(Place { of: Arc::clone(self), address })
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let mut open = self.of.open.lock();
+        let open = &mut self.of.0.lock().open;
         match open.get_mut(&self.address) {
             Some(count) if *count > 1 => *count -= 1,
             // An address without connections takes no memory.
@@ -66,7 +77,19 @@ mod tests {
             drop(places);
             assert_eq!(per_ip.enter(address).is_some(), max > 0, "{address}");
         }
-        assert!(per_ip.open.lock().is_empty());
+        assert!(per_ip.0.lock().open.is_empty());
+    }
+
+    #[test]
+    fn a_changed_limit_holds_at_once() {
+        let [one, other] = ["10.0.0.1", "10.0.0.2"].map(|it| it.parse::<IpAddr>().unwrap());
+        let per_ip = PerIp::new(1, &[]);
+        let _first = per_ip.enter(one).unwrap();
+        per_ip.set_max(2, &[(other, 0)]);
+        let _second = per_ip.enter(one).unwrap();
+        assert!(per_ip.enter(one).is_none() && per_ip.enter(other).is_none());
+        per_ip.set_max(1, &[]);
+        assert!(per_ip.enter(one).is_none() && per_ip.enter(other).is_some());
     }
 
     #[test]

@@ -4,12 +4,16 @@ use std::sync::{Arc, atomic::AtomicU64};
 
 use tokio::sync::Semaphore;
 
-use super::{Limits, Service, budget::Budget, metrics::NetMetrics, per_ip::PerIp};
+use super::{ConnectionQuotas, Limits, Service, budget::Budget, metrics::NetMetrics};
 use crate::{
     api::{Requests, Rooms},
     base::Pace,
     telemetry::Metrics,
 };
+
+/// Connections that are refused for their address's rate and kept for a while, so that it does not come again at once: more are
+/// closed at once, for each takes a descriptor.
+const KEPT_MAX: usize = 1_000;
 
 /// The service, the limits, the budget.
 pub struct Server<S> {
@@ -17,9 +21,9 @@ pub struct Server<S> {
     pub(super) limits: Limits,
     pub(super) budget: Budget,
     pub(super) metrics: NetMetrics,
-    /// Room for connections.
-    pub(super) connections: Arc<Semaphore>,
-    pub(super) per_ip: Arc<PerIp>,
+    pub(super) quotas: Arc<ConnectionQuotas>,
+    /// Room for connections that are to be closed.
+    pub(super) kept: Arc<Semaphore>,
     pub(super) paces: Paces,
     pub(super) next_connection_id: AtomicU64,
 }
@@ -41,21 +45,26 @@ pub(super) struct Paces {
 
 impl Server<Requests> {
     /// The server of a node. It registers its metrics, so it is made once, for all listeners.
-    pub fn of(rooms: Arc<Rooms>) -> Arc<Self> {
+    pub fn of(rooms: Arc<Rooms>, quotas: Arc<ConnectionQuotas>) -> Arc<Self> {
         let limits = Limits::new(&rooms.config.net);
         let metrics = Arc::clone(&rooms.metrics);
-        Self::new(Requests::new(rooms), limits, &metrics)
+        Self::new(Requests::new(rooms), limits, quotas, &metrics)
     }
 }
 
 impl<S: Service> Server<S> {
-    pub fn new(service: S, limits: Limits, metrics: &Metrics) -> Arc<Self> {
+    pub fn new(
+        service: S,
+        limits: Limits,
+        quotas: Arc<ConnectionQuotas>,
+        metrics: &Metrics,
+    ) -> Arc<Self> {
         let metrics = NetMetrics::register(metrics);
         Arc::new(Self {
             service,
             budget: Budget::new(&limits, metrics.inflight_bytes.clone()),
-            connections: Arc::new(Semaphore::new(limits.connections_max)),
-            per_ip: PerIp::new(limits.connections_per_ip_max, &limits.connections_per_ip_overrides),
+            quotas,
+            kept: Arc::new(Semaphore::new(KEPT_MAX)),
             limits,
             metrics,
             paces: Paces::default(),

@@ -14,6 +14,12 @@ pub trait Service: Send + Sync + 'static {
 
     /// The longest frame of an API, where it is shorter than the longest of all: more of it is not read.
     fn frame_bytes_max(&self, api_key: i16) -> Option<usize>;
+
+    /// Whether the time that connections take is counted now.
+    fn counts_time(&self) -> bool;
+
+    /// A connection has ended.
+    fn ended(&self, client: &Client);
 }
 
 impl Service for Requests {
@@ -23,5 +29,13 @@ impl Service for Requests {
 
     fn frame_bytes_max(&self, api_key: i16) -> Option<usize> {
         guard::frame_bytes_max(api_key)
+    }
+
+    fn counts_time(&self) -> bool {
+        Requests::counts_time(self)
+    }
+
+    fn ended(&self, client: &Client) {
+        Requests::ended(self, client);
     }
 }

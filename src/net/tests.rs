@@ -14,10 +14,11 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{Limits, Server, Service, bind};
+use super::{ConnectionQuotas, Limits, Server, Service, bind};
 use crate::{
     api::{Answer, Client, CloseReason, Outcome},
-    config::{Listener, NetConfig},
+    config::{Config, Listener, NetConfig},
+    metadata::{MetadataImage, MetadataRecord, QuotaEntityType, QuotaValue},
     telemetry::Metrics,
     wire::DecodeError,
 };
@@ -75,6 +76,12 @@ impl Service for Asked {
         (api_key.to_be_bytes() == [ask::SHORT; 2]).then_some(SHORT_BYTES_MAX)
     }
 
+    fn counts_time(&self) -> bool {
+        true
+    }
+
+    fn ended(&self, _client: &Client) {}
+
     fn call(&self, client: &Client, frame: Bytes) -> Outcome {
         self.begun.lock().push(Bytes::copy_from_slice(&frame));
         match frame.first() {
@@ -117,6 +124,7 @@ struct Node {
     port: u16,
     gate: Arc<Semaphore>,
     begun: Arc<Mutex<Vec<Bytes>>>,
+    quotas: Arc<ConnectionQuotas>,
     metrics: Metrics,
     stop: CancellationToken,
     serving: JoinHandle<()>,
@@ -137,9 +145,23 @@ impl Node {
         let asked = Asked { gate: Arc::clone(&gate), begun: Arc::clone(&begun) };
         let (metrics, stop) = (Metrics::default(), CancellationToken::new());
         let port = bound.address().port();
-        let server = Server::new(asked, limits, &metrics);
+        let quotas = ConnectionQuotas::new(&Config::default(), usize::MAX);
+        let server = Server::new(asked, limits, quotas.clone(), &metrics);
         let serving = tokio::spawn(server.serve(bound, stop.clone()));
-        Self { port, gate, begun, metrics, stop, serving }
+        Self { port, gate, begun, quotas, metrics, stop, serving }
+    }
+
+    /// With other limits of connections.
+    async fn with_net(change: impl FnOnce(&mut NetConfig)) -> Self {
+        let node = Self::start().await;
+        node.alter(change);
+        node
+    }
+
+    fn alter(&self, change: impl FnOnce(&mut NetConfig)) {
+        let mut net = NetConfig::default();
+        change(&mut net);
+        self.quotas.apply(&net, &MetadataImage::default());
     }
 
     async fn connect(&self) -> Peer {
@@ -380,7 +402,7 @@ async fn a_client_that_does_not_read_is_left_and_holds_up_nobody() {
 
 #[tokio::test]
 async fn a_connection_too_many_waits_until_another_ends() {
-    let node = Node::with(|it| it.connections_max = 1).await;
+    let node = Node::with_net(|it| it.max_connections = 1).await;
     let mut first = node.connect().await;
     first.send(b"echo 1").await;
     first.assert_answer(b"echo 1").await;
@@ -393,7 +415,7 @@ async fn a_connection_too_many_waits_until_another_ends() {
 
 #[tokio::test]
 async fn a_connection_too_many_of_one_address_is_closed_at_once() {
-    let node = Node::with(|it| it.connections_per_ip_max = 2).await;
+    let node = Node::with_net(|it| it.max_connections_per_ip = 2).await;
     let mut kept = [node.connect().await, node.connect().await];
     for peer in &mut kept {
         peer.send(b"echo").await;
@@ -412,6 +434,82 @@ async fn a_connection_too_many_of_one_address_is_closed_at_once() {
         }
     };
     timeout(HANG, served_again).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_connection_that_was_silent_for_longest_leaves_when_there_may_be_fewer() {
+    let node = Node::start().await;
+    let mut silent = node.connect().await;
+    silent.send(b"echo").await;
+    silent.assert_answer(b"echo").await;
+    let mut busy = node.connect().await;
+    busy.send(b"p").await;
+    node.until_begun(2).await;
+    let mut third = node.connect().await;
+    third.send(b"echo").await;
+    third.assert_answer(b"echo").await;
+    node.alter(|it| it.max_connections = 1);
+    silent.assert_closed().await;
+    // What was begun is answered.
+    node.gate.add_permits(1);
+    busy.assert_answer(b"p").await;
+    busy.assert_closed().await;
+    third.send(b"echo").await;
+    third.assert_answer(b"echo").await;
+    let mut fourth = node.connect().await;
+    fourth.send(b"echo 4").await;
+    node.alter(|it| it.max_connections = 2);
+    fourth.assert_answer(b"echo 4").await;
+    assert!(node.metrics.encode().contains("klamm_connections_closed_total{reason=\"excess\"} 2"));
+}
+
+fn quota_of_ip(value: f64) -> MetadataImage {
+    let mut image = MetadataImage::default();
+    image.replay(&MetadataRecord::ClientQuota {
+        entity: [(QuotaEntityType::Ip, Some("127.0.0.1".into()))].into(),
+        key: "connection_creation_rate".into(),
+        value: Some(QuotaValue(value)),
+    });
+    image
+}
+
+#[tokio::test]
+async fn an_address_that_connects_too_often_is_closed_later_and_holds_up_nobody() {
+    let node = Node::start().await;
+    // The first is too many in the time that is looked at.
+    node.quotas.apply(&NetConfig::default(), &quota_of_ip(0.05));
+    let mut refused = node.connect().await;
+    refused.send(b"echo").await;
+    let since = std::time::Instant::now();
+    refused.assert_closed().await;
+    assert!(since.elapsed() > Duration::from_millis(500), "{:?}", since.elapsed());
+    let throttled = "klamm_connections_throttled_total{of=\"ip\"} 1";
+    assert!(node.metrics.encode().contains(throttled), "{}", node.metrics.encode());
+    // The limit is lifted.
+    node.quotas.apply(&NetConfig::default(), &MetadataImage::default());
+    node.assert_serves_others().await;
+}
+
+#[tokio::test]
+async fn connections_above_the_rate_of_all_wait_on_their_listener() {
+    let node = Node::with_net(|it| it.max_connection_creation_rate = 0).await;
+    let since = std::time::Instant::now();
+    node.assert_serves_others().await;
+    assert!(since.elapsed() > Duration::from_millis(500), "{:?}", since.elapsed());
+    let throttled = "klamm_connections_throttled_total{of=\"broker\"} 1";
+    assert!(node.metrics.encode().contains(throttled), "{}", node.metrics.encode());
+}
+
+#[tokio::test]
+async fn a_listener_that_waits_does_not_hold_up_a_stop() {
+    let node = Node::with_net(|it| it.max_connections = 1).await;
+    let mut first = node.connect().await;
+    first.send(b"echo").await;
+    first.assert_answer(b"echo").await;
+    let mut waiting = node.connect().await;
+    node.stop.cancel();
+    waiting.assert_closed().await;
+    timeout(HANG, node.serving).await.unwrap().unwrap();
 }
 
 #[tokio::test]

@@ -12,6 +12,8 @@ use crate::metadata::{
 pub enum Quota {
     Produce,
     Fetch,
+    /// Of the time of one thread, in percent (KIP-124).
+    Request,
     ControllerMutation,
 }
 
@@ -21,6 +23,7 @@ impl Quota {
         match self {
             Self::Produce => "producer_byte_rate",
             Self::Fetch => "consumer_byte_rate",
+            Self::Request => "request_percentage",
             Self::ControllerMutation => "controller_mutation_rate",
         }
     }
@@ -43,19 +46,29 @@ fn named(client_id: &str) -> String {
 
 /// The limits that are set.
 #[derive(Default)]
-pub(super) struct Limits(Arc<ClientQuotasImage>);
+pub(super) struct Limits {
+    set: Arc<ClientQuotasImage>,
+    has_request: bool,
+}
 
 impl Limits {
     pub(super) fn of(image: &MetadataImage) -> Self {
-        Self(Arc::clone(&image.client_quotas))
+        let set = Arc::clone(&image.client_quotas);
+        let has_request = set.values().any(|it| it.contains_key(Quota::Request.key()));
+        Self { set, has_request }
     }
 
     pub(super) fn are_of(&self, image: &MetadataImage) -> bool {
-        Arc::ptr_eq(&self.0, &image.client_quotas)
+        Arc::ptr_eq(&self.set, &image.client_quotas)
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.set.is_empty()
+    }
+
+    /// Whether anyone has a quota of the time that requests take.
+    pub(super) fn has_request(&self) -> bool {
+        self.has_request
     }
 
     /// The closest limit, and whose meter counts.
@@ -71,7 +84,7 @@ impl Limits {
         // A client without an id is of no quota of client ids, as in Kafka.
         let applies = |it: &&Level| it.client_id == Of::Nobody || !client_id.is_empty();
         CLOSEST_FIRST.iter().filter(applies).find_map(|level| {
-            let bound = self.0.get(&level.entity(user, client_id))?.get(quota.key())?.0;
+            let bound = self.set.get(&level.entity(user, client_id))?.get(quota.key())?.0;
             let user = (level.user != Of::Nobody).then(|| user.to_owned());
             let client_id = (level.client_id != Of::Nobody).then(|| named(client_id));
             Some((MeterKey { quota, user, client_id }, bound))

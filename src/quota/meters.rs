@@ -1,12 +1,8 @@
 //! The meters of those who have a quota: a bounded number of them. One that is forgotten begins anew, in its client's favour.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, hash::Hash};
 
-use super::{
-    limits::{MeterKey, Quota},
-    rate::Rate,
-    token_bucket::TokenBucket,
-};
+use super::{limits::Quota, rate::Rate, token_bucket::TokenBucket};
 use crate::config::QuotaWindow;
 
 /// Meters at a time: some megabytes. An honest cluster has fewer clients with quotas.
@@ -25,12 +21,21 @@ pub(super) struct Meter {
 }
 
 impl Meter {
-    fn new(quota: Quota, window: QuotaWindow, now_ms: i64) -> Self {
-        let counter = match quota {
-            Quota::Produce | Quota::Fetch => Counter::Rate(Rate::default()),
-            Quota::ControllerMutation => Counter::Tokens(TokenBucket::default()),
-        };
-        Self { counter, window, last_ms: now_ms }
+    pub(super) fn of(quota: Quota, window: QuotaWindow) -> Self {
+        match quota {
+            Quota::Produce | Quota::Fetch | Quota::Request => Self::rate(window),
+            Quota::ControllerMutation => {
+                Self::with(Counter::Tokens(TokenBucket::default()), window)
+            }
+        }
+    }
+
+    pub(super) fn rate(window: QuotaWindow) -> Self {
+        Self::with(Counter::Rate(Rate::default()), window)
+    }
+
+    fn with(counter: Counter, window: QuotaWindow) -> Self {
+        Self { counter, window, last_ms: i64::MIN }
     }
 
     pub(super) fn record(&mut self, amount: f64, bound: f64, now_ms: i64) {
@@ -46,19 +51,30 @@ impl Meter {
             Counter::Tokens(it) => it.throttle_ms(bound, self.window, now_ms),
         }
     }
+
+    /// Nobody is held back for longer than a window, as Kafka has it for what is not counted in bytes.
+    pub(super) fn bounded_throttle_ms(&mut self, bound: f64, now_ms: i64) -> u32 {
+        let window_ms = u32::try_from(self.window.size_ms()).unwrap_or(u32::MAX);
+        self.throttle_ms(bound, now_ms).min(window_ms)
+    }
 }
 
-#[derive(Default)]
-pub(super) struct Meters(HashMap<MeterKey, Meter>);
+/// Meters by whom they are of.
+pub(super) struct Meters<K>(HashMap<K, Meter>);
 
-impl Meters {
+impl<K> Default for Meters<K> {
+    fn default() -> Self {
+        Self(HashMap::new())
+    }
+}
+
+impl<K: Eq + Hash> Meters<K> {
     /// The meter of a key, new if need be.
-    pub(super) fn meter(&mut self, key: MeterKey, window: QuotaWindow, now_ms: i64) -> &mut Meter {
+    pub(super) fn meter(&mut self, key: K, new: impl FnOnce() -> Meter, now_ms: i64) -> &mut Meter {
         if self.0.len() >= METERS_MAX && !self.0.contains_key(&key) {
             self.forget_older_half();
         }
-        let quota = key.quota;
-        let meter = self.0.entry(key).or_insert_with(|| Meter::new(quota, window, now_ms));
+        let meter = self.0.entry(key).or_insert_with(new);
         meter.last_ms = now_ms;
         meter
     }

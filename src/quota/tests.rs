@@ -90,6 +90,42 @@ fn a_burst_passes_and_is_paid_for_later() {
 }
 
 #[test]
+fn time_above_the_quota_is_waited_for_no_longer_than_a_window() {
+    let quotas = of_client("request_percentage", 50.0);
+    assert!(quotas.has_request());
+    let take = |percent, now_ms| quotas.record(Quota::Request, "u", "app", percent, now_ms);
+    // Five seconds of a thread in ten seconds.
+    assert_eq!(take(500.0, 0), 0);
+    assert_eq!(take(10.0, 0), 200);
+    assert_eq!(take(1_000.0, 0), 1_000);
+    let other = quotas.record(Quota::Request, "u", "other", 1e9, 0);
+    assert_eq!(other, 0);
+    quotas.apply(&MetadataImage::default());
+    assert!(!quotas.has_request());
+}
+
+#[test]
+fn what_may_be_left_unsent_is_not_counted_then() {
+    let quotas = of_client("consumer_byte_rate", 100.0);
+    let fetch = |bytes, now_ms| quotas.admit(Quota::Fetch, "u", "app", bytes, now_ms);
+    assert_eq!(fetch(900.0, 0), Ok(0));
+    assert_eq!(fetch(200.0, 0), Err(1_000));
+    assert_eq!(fetch(200.0, 0), Err(1_000));
+    assert_eq!(fetch(100.0, 0), Ok(0));
+    assert_eq!(fetch(200.0, 11_000), Ok(0));
+    assert_eq!(quotas.admit(Quota::Fetch, "u", "other", 1e9, 0), Ok(0));
+}
+
+#[test]
+fn what_is_larger_than_any_burst_passes_and_is_waited_for_afterwards() {
+    let quotas = of_client("consumer_byte_rate", 100.0);
+    let fetch = |bytes, now_ms| quotas.admit(Quota::Fetch, "u", "app", bytes, now_ms);
+    assert_eq!(fetch(5_000.0, 0), Ok(40_000));
+    assert_eq!(fetch(5_000.0, 5_000), Err(90_000));
+    assert_eq!(fetch(10.0, 5_000), Err(40_100));
+}
+
+#[test]
 fn mutations_are_refused_once_the_bucket_is_overdrawn() {
     let quotas = of_client("controller_mutation_rate", 2.0);
     let create = |partitions, now_ms| {

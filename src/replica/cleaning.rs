@@ -6,6 +6,7 @@ use std::{
 };
 
 use prometheus_client::metrics::{counter::Counter, gauge::Gauge};
+use tokio::sync::watch;
 
 use super::{
     ReplicaManager,
@@ -21,6 +22,8 @@ use crate::{
 /// The cleaner, and what is told of it.
 pub(super) struct Cleaning {
     cleaner: Cleaner,
+    /// `log.cleaner.threads`
+    threads: watch::Sender<usize>,
     read_bytes: Counter,
     written_bytes: Counter,
     max_dirty_ratio: Gauge<f64, AtomicU64>,
@@ -33,6 +36,7 @@ impl Cleaning {
     pub(super) fn new(config: &CleanerConfig, registry: &Metrics) -> Self {
         let it = Self {
             cleaner: Cleaner::new(config),
+            threads: watch::Sender::new(config.threads),
             read_bytes: Counter::default(),
             written_bytes: Counter::default(),
             max_dirty_ratio: Gauge::default(),
@@ -54,12 +58,13 @@ impl Cleaning {
 
     /// Takes over what can be altered while it runs.
     pub(super) fn alter(&self, config: &CleanerConfig) {
-        self.cleaner.set_rate(config.io_max_bytes_per_second);
+        self.cleaner.alter(config);
+        self.threads.send_replace(config.threads);
     }
 
     #[cfg(test)]
-    pub(super) fn bytes_per_second(&self) -> f64 {
-        self.cleaner.bytes_per_second()
+    pub(super) fn cleaner(&self) -> &Cleaner {
+        &self.cleaner
     }
 
     fn tell(&self, hosted: &Hosted, error: &LogError, now: TimestampMs) {
@@ -105,6 +110,11 @@ impl ReplicaManager {
             self.store_cleaner_points();
         }
         complete
+    }
+
+    /// How many threads may clean at a time: `log.cleaner.threads`, which changes.
+    pub fn cleaner_threads(&self) -> watch::Receiver<usize> {
+        self.cleaning.threads.subscribe()
     }
 
     /// `log.cleaner.backoff.ms`: how long a cleaner rests that has found nothing to do.

@@ -26,7 +26,7 @@ impl ReplicaManager {
         for it in items {
             by_dir.entry(&dir(it).path).or_default().push(it);
         }
-        let threads = self.config.log.recovery_threads_per_dir;
+        let threads = self.altered.load().log.recovery_threads_per_dir;
         thread::scope(|scope| {
             for items in by_dir.values() {
                 let next = Arc::new(AtomicUsize::new(0));

@@ -293,6 +293,11 @@ impl ReplicaManager {
         self.partitions.store(Arc::new(partitions));
     }
 
+    /// This node's settings, as the applied image has altered them.
+    pub fn settings(&self) -> Arc<Config> {
+        self.altered.load_full()
+    }
+
     /// Takes over what an image alters of this node's settings.
     fn alter(&self, image: &MetadataImage) {
         if self.is_altered_by(image) {

@@ -105,11 +105,18 @@ fn what_is_altered_of_a_nodes_settings_reaches_the_partitions_that_are_there_and
     assert_eq!(backoff(), 15_000);
     alter(ConfigResource::Broker(None), "log.cleaner.backoff.ms", Some("77"));
     assert_eq!(backoff(), 77);
-    let rate = || host.replicas.cleaning.bytes_per_second();
+    let rate = || host.replicas.cleaning.cleaner().bytes_per_second();
     alter(ConfigResource::Broker(Some(NODE)), "log.cleaner.io.max.bytes.per.second", Some("8.5"));
     assert_eq!(rate().to_bits(), 8.5_f64.to_bits());
     alter(ConfigResource::Broker(Some(NODE)), "log.cleaner.io.max.bytes.per.second", None);
     assert_eq!(rate().to_bits(), f64::MAX.to_bits());
+    let threads = host.replicas.cleaner_threads();
+    alter(ConfigResource::Broker(None), "log.cleaner.dedupe.buffer.size", Some("4000000"));
+    alter(ConfigResource::Broker(None), "log.cleaner.io.buffer.size", Some("40000"));
+    alter(ConfigResource::Broker(None), "log.cleaner.threads", Some("4"));
+    assert_eq!(*threads.borrow(), 4);
+    let sizes = host.replicas.cleaning.cleaner().sizes();
+    assert_eq!((sizes.map_bytes_max, sizes.buffer_bytes), (1_000_000, 10_000));
 }
 
 /// Topics with their id, leader and partition count.

@@ -23,6 +23,7 @@ mod plugin_check;
 mod plugin_failures;
 mod plugin_limits;
 mod plugin_reload;
+mod quotas;
 mod restart;
 mod sample_logs;
 mod start_and_stop;

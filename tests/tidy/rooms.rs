@@ -72,7 +72,7 @@ const ROOMS: &[Room] = &[
     acts("produce", &["wire", "metadata", "alert", "plugin", "log", "replica", "coordinator"]),
     acts_up_to("api", "produce"),
     // It sends what a log holds without reading it.
-    acts("net", &["wire", "log", "api"]),
+    acts("net", &["wire", "metadata", "quota", "log", "api"]),
     acts_up_to("http", "api"),
     acts_up_to("delivery", "api"),
     acts_up_to("broker", "delivery"),

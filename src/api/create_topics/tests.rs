@@ -92,3 +92,25 @@ async fn a_quota_that_is_used_up_refuses_the_rest_where_the_version_knows_and_ho
     let response = create(7, &["bad name"]).await;
     assert_eq!(response.throttle_time_ms, 0);
 }
+
+#[tokio::test]
+async fn what_is_refused_for_another_reason_leaves_the_quota_to_the_rest_in_the_order_of_the_request()
+ {
+    let node = TestNode::start().await;
+    let plugins = LoadedPlugins::default();
+    answer(&node.change(), &plugins, 7, &request(&["there"])).await;
+    let context = throttled(7, "controller_mutation_rate", 0.1);
+    let create = async |validate_only, names: &[&'static str]| {
+        let request = request(names).with_validate_only(validate_only);
+        let response = answer_within_quota(&node.change(), &plugins, &context, request).await;
+        response.topics.iter().map(|it| it.error_code).collect::<Vec<_>>()
+    };
+    let exists = ErrorCode::TopicAlreadyExists.code();
+    let exceeded = ErrorCode::ThrottlingQuotaExceeded.code();
+    assert_eq!(
+        create(false, &["there", "bad name", "a", "b", "there2"]).await,
+        [exists, ErrorCode::InvalidTopicException.code(), 0, exceeded, exceeded]
+    );
+    // Also what would be made: Kafka's controller counts it too.
+    assert_eq!(create(true, &["there", "c"]).await, [exists, exceeded]);
+}

@@ -6,7 +6,7 @@ use super::*;
 use crate::{
     api::{
         metadata_change::fresh_topic_id,
-        test_node::{TestNode, encodes},
+        test_node::{TestNode, encodes, throttled},
     },
     controller::{LoadedPlugins, NewTopic},
 };
@@ -89,4 +89,29 @@ async fn deletion_can_be_disabled() {
         assert_eq!(response.responses[0].error_code, code.code());
     }
     assert!(node.quorum.image().topic("t").is_some());
+}
+
+#[tokio::test]
+async fn a_quota_counts_what_is_deleted_and_not_what_cannot_be() {
+    let mut node = TestNode::start().await;
+    for topic in ["a", "b", "c"] {
+        create(&node, topic).await;
+    }
+    // A bucket of 0.11 partitions, of which one request may overdraw.
+    let context = throttled(6, "controller_mutation_rate", 0.01);
+    let delete = async |node: &TestNode, names: &[&str]| {
+        let topics = names.iter().map(|it| by(Some(it), None)).collect();
+        let request = DeleteTopicsRequest::default().with_topics(topics);
+        let response = answer_within_quota(&node.change(), &context, request).await;
+        encodes(&response, 6);
+        response.responses.iter().map(|it| it.error_code).collect::<Vec<_>>()
+    };
+    node.config.node.delete_topic_enable = false;
+    assert_eq!(delete(&node, &["a"]).await, [ErrorCode::TopicDeletionDisabled.code()]);
+    node.config.node.delete_topic_enable = true;
+    let unknown = ErrorCode::UnknownTopicOrPartition.code();
+    let exceeded = ErrorCode::ThrottlingQuotaExceeded.code();
+    assert_eq!(delete(&node, &["absent", "a", "b", "gone"]).await, [unknown, 0, exceeded, unknown]);
+    assert!(node.quorum.image().topic("a").is_none());
+    assert!(node.quorum.image().topic("b").is_some());
 }

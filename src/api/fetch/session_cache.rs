@@ -129,6 +129,20 @@ impl FetchSessions {
         }
     }
 
+    /// The session id and the error of an answer that tells nothing, as Kafka's `getThrottledResponse` has them. A session goes on
+    /// as if its client had not asked, and none is begun.
+    pub(super) fn throttled(&self, fetch: &SessionFetch) -> (i32, ErrorCode) {
+        let Kind::Incremental { session_id, epoch } = fetch.kind else {
+            return (0, ErrorCode::None);
+        };
+        let sessions = self.sessions.lock();
+        match sessions.get(&session_id) {
+            Some(session) if session.epoch == epoch => (session_id, ErrorCode::None),
+            Some(_) => (session_id, ErrorCode::InvalidFetchSessionEpoch),
+            None => (0, ErrorCode::FetchSessionIdNotFound),
+        }
+    }
+
     fn changed(
         &self,
         session_id: i32,

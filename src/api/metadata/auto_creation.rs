@@ -4,22 +4,32 @@ use std::collections::BTreeMap;
 
 use super::Asked;
 use crate::{
-    api::metadata_change::{MetadataChange, fresh_topic_id},
+    api::{
+        Context,
+        metadata_change::{MetadataChange, fresh_topic_id},
+        refusal::Refusal,
+        throttling::ClientThrottle,
+    },
     base::{ErrorCode, TopicName},
     config::Config,
     controller::{
-        ALERTS_TOPIC, LoadedPlugins, NewTopic, OFFSETS_TOPIC, alerts_topic, offsets_topic,
-        validate_topic_name,
+        ALERTS_TOPIC, CreatedTopic, LoadedPlugins, NewTopic, OFFSETS_TOPIC, alerts_topic,
+        offsets_topic, validate_topic_name,
     },
 };
 
 /// Why topics that are not there could not be created.
 pub(super) type Failures = BTreeMap<TopicName, ErrorCode>;
 
-/// Creates what is asked for by name and does not exist.
-pub(super) async fn create_missing(change: &MetadataChange<'_>, asked: &[Asked]) -> Failures {
+/// Creates what is asked for by name and does not exist. Above its quota a client is told to ask again, and not held back, as in
+/// Kafka.
+pub(super) async fn create_missing(
+    change: &MetadataChange<'_>,
+    context: &Context,
+    asked: &[Asked],
+) -> Failures {
     let image = change.quorum.image();
-    let topics: Vec<NewTopic> = asked
+    let mut topics: Vec<NewTopic> = asked
         .iter()
         .filter_map(|it| match it {
             Asked::Name(name) => Some(name),
@@ -32,12 +42,31 @@ pub(super) async fn create_missing(change: &MetadataChange<'_>, asked: &[Asked])
         return Failures::new();
     }
     // They have no hooks of their own, so that it does not matter which plugins are loaded.
-    let results = change.create_topics(&LoadedPlugins::default(), &topics).await;
-    let failures = topics
-        .into_iter()
-        .zip(results)
-        .filter_map(|(topic, result)| Some((topic.name, code(result.err()?.code))));
-    failures.collect()
+    let plugins = LoadedPlugins::default();
+    let mut failures = Failures::new();
+    if let Some(throttle) = &context.throttle {
+        let valid = change.validating().create_topics(&plugins, &topics).await;
+        failures = without_those_above_quota(throttle, &mut topics, &valid);
+    }
+    let results = change.create_topics(&plugins, &topics).await;
+    let created = topics.into_iter().zip(results);
+    failures.extend(created.filter_map(|(it, result)| Some((it.name, code(result.err()?.code)))));
+    failures
+}
+
+/// Takes away the topics that the client's quota does not allow; those that cannot be made anyhow stay, to be told why.
+fn without_those_above_quota(
+    throttle: &ClientThrottle,
+    topics: &mut Vec<NewTopic>,
+    valid: &[Result<CreatedTopic, Refusal>],
+) -> Failures {
+    let admit = |it: &CreatedTopic| throttle.mutate_untold(f64::from(it.partitions));
+    let is_admitted = valid.iter().map(|it| it.as_ref().map_or(true, admit));
+    let names = topics.iter().map(|it| it.name.clone()).zip(is_admitted);
+    let refused: Failures =
+        names.filter(|it| !it.1).map(|(name, _)| (name, ErrorCode::LeaderNotAvailable)).collect();
+    topics.retain(|it| !refused.contains_key(&it.name));
+    refused
 }
 
 fn new_topic(config: &Config, name: &TopicName) -> NewTopic {

@@ -4,7 +4,7 @@ use super::*;
 use crate::{
     api::{
         metadata_change::fresh_topic_id,
-        test_node::{TestNode, context, encodes},
+        test_node::{TestNode, context, encodes, throttled},
     },
     controller::{LoadedPlugins, NewTopic},
 };
@@ -98,6 +98,18 @@ async fn an_unknown_topic_is_created_when_client_and_node_allow_it() {
     node.config.node.auto_create_topics_enable = false;
     let refused = ask(&node, 9, &request(&["newer"], true)).await;
     assert_eq!(codes(&refused), [(Some("newer".into()), unknown)]);
+}
+
+#[tokio::test]
+async fn topics_above_the_clients_quota_are_not_created() {
+    let node = TestNode::start().await;
+    let context = throttled(9, "controller_mutation_rate", 0.01);
+    let asked = request(&["bad name", "a", "b"], true);
+    let response = answer(&node.change(), &context, &asked).await;
+    let told: Vec<_> = response.topics.iter().map(|it| it.error_code).collect();
+    let want = [ErrorCode::InvalidTopicException, ErrorCode::None, ErrorCode::LeaderNotAvailable];
+    assert_eq!(told, want.map(ErrorCode::code));
+    assert_eq!(node.quorum.image().topics.len(), 1);
 }
 
 #[tokio::test]

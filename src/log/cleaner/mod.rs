@@ -54,10 +54,26 @@ pub(super) struct CleanedState {
 /// What all threads that clean have in common.
 #[derive(Debug)]
 pub struct Cleaner {
-    map_bytes_max: usize,
-    buffer_bytes: usize,
+    sizes: Mutex<Sizes>,
     throttle: Mutex<Throttle>,
     stopped: AtomicBool,
+}
+
+/// What a thread may take for one round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sizes {
+    pub(crate) map_bytes_max: usize,
+    pub(crate) buffer_bytes: usize,
+}
+
+impl Sizes {
+    fn new(config: &CleanerConfig) -> Self {
+        let threads = config.threads.max(1);
+        Self {
+            map_bytes_max: config.dedupe_buffer_bytes / threads,
+            buffer_bytes: config.io_buffer_bytes / threads,
+        }
+    }
 }
 
 /// What one round over a log has done.
@@ -75,8 +91,7 @@ const REST: Duration = Duration::from_millis(50);
 impl Cleaner {
     pub fn new(config: &CleanerConfig) -> Self {
         Self {
-            map_bytes_max: config.dedupe_buffer_bytes / config.threads.max(1),
-            buffer_bytes: config.io_buffer_bytes / config.threads.max(1),
+            sizes: Mutex::new(Sizes::new(config)),
             throttle: Mutex::new(Throttle::new(config.io_max_bytes_per_second)),
             stopped: AtomicBool::new(false),
         }
@@ -121,9 +136,14 @@ impl Cleaner {
         cleaned.map(Some)
     }
 
-    /// `log.cleaner.io.max.bytes.per.second`, also of what runs.
-    pub fn set_rate(&self, bytes_per_second: f64) {
-        self.throttle.lock().set_rate(bytes_per_second);
+    /// Takes over changed settings: the rate also of what runs, the sizes for the rounds to come.
+    pub fn alter(&self, config: &CleanerConfig) {
+        self.throttle.lock().set_rate(config.io_max_bytes_per_second);
+        *self.sizes.lock() = Sizes::new(config);
+    }
+
+    pub(crate) fn sizes(&self) -> Sizes {
+        *self.sizes.lock()
     }
 
     #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::sync::{Arc, atomic::Ordering};
 
 use super::{
-    Cleanable, Cleaned, Cleaner,
+    Cleanable, Cleaned, Cleaner, Sizes,
     group::{GroupSpan, groups},
     offset_map::OffsetMap,
     output::CleanedSegment,
@@ -19,6 +19,7 @@ pub(super) struct Round<'a> {
     cleaner: &'a Cleaner,
     log: &'a Log,
     settings: Arc<LogSettings>,
+    sizes: Sizes,
     now: TimestampMs,
     cleaned: Cleaned,
 }
@@ -26,7 +27,7 @@ pub(super) struct Round<'a> {
 impl<'a> Round<'a> {
     pub(super) fn new(cleaner: &'a Cleaner, log: &'a Log, now: TimestampMs) -> Self {
         let settings = log.settings.load_full();
-        Self { cleaner, log, settings, now, cleaned: Cleaned::default() }
+        Self { cleaner, log, settings, sizes: cleaner.sizes(), now, cleaned: Cleaned::default() }
     }
 
     pub(super) fn run(mut self, dirty: Cleanable) -> Result<Cleaned, LogError> {
@@ -57,7 +58,7 @@ impl<'a> Round<'a> {
     fn rule(&self, dirty: Cleanable) -> Rule {
         let Cleanable { first_dirty, end, .. } = dirty;
         Rule {
-            newest: OffsetMap::new(first_dirty, end - first_dirty, self.cleaner.map_bytes_max),
+            newest: OffsetMap::new(first_dirty, end - first_dirty, self.sizes.map_bytes_max),
             last_batches: LastBatches::of(&self.log.writer.lock().producers),
             now: self.now,
             delete_retention_ms: self.settings.delete_retention_ms,
@@ -101,7 +102,7 @@ impl<'a> Round<'a> {
 
     /// Writes a group of segments anew, as one, and puts it in their place. `false` if that is no longer to be done.
     fn clean_group(&mut self, group: &[Arc<Segment>], rule: &Rule) -> Result<bool, LogError> {
-        let mut output = CleanedSegment::create(self.log, group, self.cleaner.buffer_bytes)?;
+        let mut output = CleanedSegment::create(self.log, group, self.sizes.buffer_bytes)?;
         let filled = self.fill(&mut output, group, rule).and_then(|is_whole| {
             if is_whole && !output.is_empty() {
                 output.finish(&self.log.health).map(|()| true)
@@ -168,7 +169,7 @@ impl<'a> Round<'a> {
         mut visit: impl FnMut(&mut Self, Batch) -> Result<bool, LogError>,
     ) -> Result<bool, LogError> {
         let Some(first) = segment.locate(from)? else { return Ok(true) };
-        let mut cursor = segment.cursor(first.position, self.cleaner.buffer_bytes)?;
+        let mut cursor = segment.cursor(first.position, self.sizes.buffer_bytes)?;
         while let Some(located) = cursor.next()? {
             cursor.verify(&located)?;
             let batch = cursor.read(&located)?;

@@ -23,7 +23,12 @@ use super::{Broker, Client, eventually};
 
 /// Types of resources that configs belong to.
 const TOPIC: i8 = 2;
+const BROKER: i8 = 4;
 const GROUP: i8 = 32;
+
+/// Kafka's numbers for operations on configs.
+const SET: i8 = 0;
+const DELETE: i8 = 1;
 
 fn text(it: &str) -> StrBytes {
     StrBytes::from_string(it.to_owned())
@@ -82,17 +87,26 @@ impl Client {
 
     #[track_caller]
     pub(crate) fn set_topic_config(&mut self, topic: &str, name: &str, value: &str) {
-        self.set_config(TOPIC, topic, name, value);
+        self.set_config(TOPIC, topic, name, Some(value));
     }
 
     #[track_caller]
     pub(crate) fn set_group_config(&mut self, group: &str, name: &str, value: &str) {
-        self.set_config(GROUP, group, name, value);
+        self.set_config(GROUP, group, name, Some(value));
+    }
+
+    /// Of all brokers; `None` takes it away.
+    #[track_caller]
+    pub(crate) fn set_broker_config(&mut self, name: &str, value: Option<&str>) {
+        self.set_config(BROKER, "", name, value);
     }
 
     #[track_caller]
-    fn set_config(&mut self, kind: i8, resource: &str, name: &str, value: &str) {
-        let config = AlterableConfig::default().with_name(text(name)).with_value(Some(text(value)));
+    fn set_config(&mut self, kind: i8, resource: &str, name: &str, value: Option<&str>) {
+        let config = AlterableConfig::default()
+            .with_name(text(name))
+            .with_config_operation(if value.is_some() { SET } else { DELETE })
+            .with_value(value.map(text));
         let resource = AlterConfigsResource::default()
             .with_resource_type(kind)
             .with_resource_name(text(resource))

@@ -146,6 +146,7 @@ def _configs(cell, tools):
     of_topic = ["--entity-type", "topics", "--entity-name", topic]
     of_brokers = ["--entity-type", "brokers", "--entity-default"]
     of_client = ["--entity-type", "clients", "--entity-name", "some-client"]
+    of_address, of_users = ["--entity-type", "ips", "--entity-name", "127.0.0.9"], ["--entity-type", "users", "--entity-default"]
     with cell.check("kafka-configs: alter a topic"):
         tools.run("kafka-configs", "--alter", *of_topic, "--add-config", "max.message.bytes=12345,cleanup.policy=[compact,delete]")
         cell.eventually(lambda: _expect_told(tools, of_topic, ["max.message.bytes=12345", "cleanup.policy=compact,delete"]))
@@ -163,11 +164,25 @@ def _configs(cell, tools):
         cell.eventually(lambda: _expect_told(tools, of_brokers, ["message.max.bytes=2000000"]))
         tools.run("kafka-configs", "--alter", *of_brokers, "--delete-config", "message.max.bytes")
         cell.eventually(lambda: _expect_told(tools, of_brokers, [], ["message.max.bytes"]))
+    with cell.check("kafka-configs: limits of connections and threads of a broker"):
+        limits = ["max.connections=9000", "max.connections.per.ip=8000", "max.connection.creation.rate=7000", "log.cleaner.threads=2"]
+        tools.run("kafka-configs", "--alter", *of_brokers, "--add-config", ",".join(limits))
+        cell.eventually(lambda: _expect_told(tools, of_brokers, limits))
+        tools.run("kafka-configs", "--alter", *of_brokers, "--delete-config", ",".join(limit.split("=")[0] for limit in limits))
+        cell.eventually(lambda: _expect_told(tools, of_brokers, [], limits))
     with cell.check("kafka-configs: quotas of a client"):
         tools.run("kafka-configs", "--alter", *of_client, "--add-config", "producer_byte_rate=1048576")
         cell.eventually(lambda: _expect_told(tools, of_client, ["producer_byte_rate=1048576"]))
         tools.run("kafka-configs", "--alter", *of_client, "--delete-config", "producer_byte_rate")
         cell.eventually(lambda: _expect_told(tools, of_client, [], ["producer_byte_rate"]))
+    with cell.check("kafka-configs: quotas on request time and on connections"):
+        for entity, quota in ((of_client, "request_percentage=150.5"), (of_address, "connection_creation_rate=50")):
+            tools.run("kafka-configs", "--alter", *entity, "--add-config", quota)
+            cell.eventually(lambda: _expect_told(tools, entity, [quota]))
+            tools.run("kafka-configs", "--alter", *entity, "--delete-config", quota.split("=")[0])
+            cell.eventually(lambda: _expect_told(tools, entity, [], [quota]))
+        tools.run("kafka-configs", "--alter", *of_users, "--add-config", "request_percentage=900")
+        tools.run("kafka-configs", "--alter", *of_users, "--delete-config", "request_percentage")
 
 
 def _expect_told(tools, entity, there, gone=()):
