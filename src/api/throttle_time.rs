@@ -2,16 +2,17 @@
 
 use kafka_protocol::messages::{
     AlterClientQuotasResponse, AlterConfigsResponse, AlterPartitionReassignmentsResponse,
-    ApiVersionsResponse, CreatePartitionsResponse, CreateTopicsResponse, DeleteGroupsResponse,
-    DeleteRecordsResponse, DeleteTopicsResponse, DescribeClientQuotasResponse,
-    DescribeClusterResponse, DescribeConfigsResponse, DescribeGroupsResponse,
-    DescribeLogDirsResponse, DescribeProducersResponse, DescribeQuorumResponse,
-    DescribeTopicPartitionsResponse, ElectLeadersResponse, FindCoordinatorResponse,
-    GetTelemetrySubscriptionsResponse, HeartbeatResponse, IncrementalAlterConfigsResponse,
-    InitProducerIdResponse, JoinGroupResponse, LeaveGroupResponse, ListConfigResourcesResponse,
-    ListGroupsResponse, ListOffsetsResponse, ListPartitionReassignmentsResponse, MetadataResponse,
-    OffsetCommitResponse, OffsetDeleteResponse, OffsetFetchResponse, OffsetForLeaderEpochResponse,
-    ProduceResponse, PushTelemetryResponse, SyncGroupResponse, UpdateFeaturesResponse,
+    ApiVersionsResponse, ConsumerGroupDescribeResponse, ConsumerGroupHeartbeatResponse,
+    CreatePartitionsResponse, CreateTopicsResponse, DeleteGroupsResponse, DeleteRecordsResponse,
+    DeleteTopicsResponse, DescribeClientQuotasResponse, DescribeClusterResponse,
+    DescribeConfigsResponse, DescribeGroupsResponse, DescribeLogDirsResponse,
+    DescribeProducersResponse, DescribeQuorumResponse, DescribeTopicPartitionsResponse,
+    ElectLeadersResponse, FindCoordinatorResponse, GetTelemetrySubscriptionsResponse,
+    HeartbeatResponse, IncrementalAlterConfigsResponse, InitProducerIdResponse, JoinGroupResponse,
+    LeaveGroupResponse, ListConfigResourcesResponse, ListGroupsResponse, ListOffsetsResponse,
+    ListPartitionReassignmentsResponse, MetadataResponse, OffsetCommitResponse,
+    OffsetDeleteResponse, OffsetFetchResponse, OffsetForLeaderEpochResponse, ProduceResponse,
+    PushTelemetryResponse, SyncGroupResponse, UpdateFeaturesResponse,
 };
 
 /// An answer that may tell it. Versions without the field leave it out.
@@ -35,6 +36,8 @@ throttle_time! {
     AlterConfigsResponse,
     AlterPartitionReassignmentsResponse,
     ApiVersionsResponse,
+    ConsumerGroupDescribeResponse,
+    ConsumerGroupHeartbeatResponse,
     CreatePartitionsResponse,
     CreateTopicsResponse,
     DeleteGroupsResponse,
