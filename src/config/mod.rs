@@ -6,6 +6,8 @@ mod alert;
 mod check;
 pub mod client_metrics;
 mod dynamic;
+#[cfg(test)]
+mod edited;
 mod flatten;
 pub mod group;
 mod load;
@@ -25,6 +27,8 @@ pub use alert::{AlertConfig, AlertPolicy, FOR_COUNT_MAX, SinkConfig, SinkKind};
 pub use dynamic::{
     Alterations, UpdateMode, is_list, update_mode, validate_alterations, value_in_file,
 };
+#[cfg(test)]
+pub(crate) use edited::edited;
 pub use load::Loaded;
 pub use pattern::{Pattern, Patterns};
 pub use print::print_defaults;
