@@ -7,6 +7,8 @@ mod check;
 pub mod client_metrics;
 mod consumer_group;
 mod dynamic;
+#[cfg(test)]
+mod edited;
 mod flatten;
 pub mod group;
 mod load;
@@ -28,6 +30,8 @@ pub use dynamic::{
     Alterations, UpdateMode, is_list, update_mode, validate_alterations,
     validate_alterations_together, value_in_file,
 };
+#[cfg(test)]
+pub(crate) use edited::edited;
 pub use load::Loaded;
 pub use pattern::{Pattern, Patterns};
 pub use print::print_defaults;

@@ -128,13 +128,14 @@ impl<'a, S: Service> Connection<'a, S> {
         while open || !under_way.is_empty() {
             let said_all = || self.client.details.said_all.cancel();
             tokio::select! {
-                queued = queue.recv(), if open && under_way.len() < PIPELINE_MAX => match queued {
-                    Some(Queued { answer, written }) => {
+                queued = queue.recv(), if open && under_way.len() < PIPELINE_MAX => {
+                    if let Some(Queued { answer, written }) = queued {
                         is_read = written.is_none();
                         under_way.push_back(answer.map(move |answer| (answer, written)));
+                    } else {
+                        (open, is_read) = (false, false);
                     }
-                    None => (open, is_read) = (false, false),
-                },
+                }
                 Some((answer, written)) = under_way.next() => {
                     self.write(&mut writer, answer).await?;
                     self.waiting.fetch_sub(1, Ordering::Relaxed);

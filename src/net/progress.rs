@@ -55,7 +55,7 @@ impl Progress {
 
     /// How long it was waited for bytes so far.
     pub(super) fn waited(&self) -> Duration {
-        self.body - self.patience
+        self.body.saturating_sub(self.patience)
     }
 
     /// # Errors

@@ -286,7 +286,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::config::Config;
+    use crate::config::{Config, edited};
 
     fn node() -> Limits {
         Limits::of_node(&Config::default().plugin)
@@ -384,20 +384,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_is_put_into_a_manifest_is_good_or_told_on_one_line(
-            edits in prop::collection::vec(
-                (any::<prop::sample::Index>(), 0_usize..12, "[-+.,:=_#'\"{}\\[\\]\\\\\n a-e0-9\u{e9}]{0,8}"),
-                1..6,
-            )
-        ) {
-            let mut text: Vec<char> = WHOLE.chars().collect();
-            for (at, cut, put) in edits {
-                let from = at.index(text.len());
-                let to = (from + cut).min(text.len());
-                text.splice(from..to, put.chars());
-                prop_assume!(!text.is_empty());
-            }
-            let text: String = text.into_iter().collect();
+        fn whatever_is_in_a_manifest_is_good_or_told_on_one_line(text in edited(WHOLE)) {
             if let Err(problems) = Manifest::parse(&text, node()) {
                 prop_assert!(!problems.is_empty() && !problems.contains('\n'), "{problems}");
             }

@@ -43,7 +43,7 @@ pub(crate) struct Job {
     pub(crate) submission: Submission,
     pub(crate) reply: oneshot::Sender<Result<Stored, ProduceError>>,
     /// Counts the job while it is on its way.
-    pub(crate) _on_its_way: Arc<()>,
+    pub(crate) on_its_way: Arc<()>,
 }
 
 /// The lane's state; nothing in it must survive a restart.
@@ -76,8 +76,10 @@ impl Lane {
     /// Takes batches in order until the last handle is gone.
     pub(crate) async fn run(mut self, mut jobs: mpsc::Receiver<Job>) {
         self.look_for_finished_routes().await;
-        while let Some(Job { submission, reply, _on_its_way }) = jobs.recv().await {
+        while let Some(Job { submission, reply, on_its_way }) = jobs.recv().await {
             let result = self.process(submission).await;
+            // Before the answer: whoever acts on that finds the lane as it is then.
+            drop(on_its_way);
             // The client may have gone; its batch is stored all the same.
             let _ = reply.send(result);
         }

@@ -187,8 +187,8 @@ impl Produce {
             *lane = start();
         }
         lane.is_for_room &= is_for_room;
-        let _on_its_way = Arc::clone(&lane.on_their_way);
-        match lane.jobs.try_send(Job { submission, reply, _on_its_way }) {
+        let on_its_way = Arc::clone(&lane.on_their_way);
+        match lane.jobs.try_send(Job { submission, reply, on_its_way }) {
             Ok(()) => Ok(Begun::InLane(answer)),
             Err(_) => Err(ProduceError::Busy),
         }

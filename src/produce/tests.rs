@@ -348,7 +348,7 @@ async fn send_to_an_earlier_lane(plugins: &Arc<PluginHost>) {
     let lane = tokio::spawn(lane.run(waiting));
     let (reply, answer) = oneshot::channel();
     let submission = Node::submission(&batch(0, 1));
-    jobs.send(Job { submission, reply, _on_its_way: Arc::default() }).await.ok().unwrap();
+    jobs.send(Job { submission, reply, on_its_way: Arc::default() }).await.ok().unwrap();
     assert!(matches!(answer.await.unwrap(), Err(ProduceError::Replica(_))));
     drop(jobs);
     lane.await.unwrap();

@@ -1,6 +1,9 @@
 //! Good configurations reach their fields; of bad ones every problem is told at once.
 
+use proptest::prelude::*;
+
 use super::*;
+use crate::config::{edited, print_defaults};
 
 fn load(text: &str) -> Result<Loaded, Problems> {
     let mut problems = Problems::default();
@@ -268,4 +271,23 @@ fn a_node_that_nobody_could_connect_to_is_a_mistake() {
     let one =
         "\"max.connections.per.ip\" = 0\n\"max.connections.per.ip.overrides\" = \"10.0.0.1:5\"";
     assert!(load(one).is_ok());
+}
+
+/// Every setting with its default, none commented out.
+fn every_setting() -> String {
+    let defaults = print_defaults();
+    let is_setting = |it: &&str| it.contains(" = ");
+    let lines = defaults.lines().filter(is_setting).map(|it| it.trim_start_matches("# "));
+    lines.fold(String::new(), |text, line| text + line + "\n")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn whatever_a_file_holds_is_good_or_told(text in edited(&every_setting())) {
+        if let Err(problems) = load(&text) {
+            prop_assert!(!problems.to_string().is_empty());
+        }
+    }
 }

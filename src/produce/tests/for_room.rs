@@ -69,18 +69,15 @@ async fn wait_for_room(plugins: &Arc<PluginHost>) {
 #[test]
 fn so_many_batches_of_a_partition_wait_for_room_and_no_more() {
     with_host(|runtime, plugins| {
-        runtime.block_on(too_many(plugins));
+        let _entered = runtime.enter();
+        let node = Node::start(plugins);
+        node.replicas.apply(&Arc::new(compacted()));
+        let all = node.produce.shared.expansion.take_all();
+        let batch = keyed("x", 50_000);
+        let submit = || node.produce.submit(Node::submission(&batch));
+        let waiting: Vec<_> = (0..LANE_BATCHES_MAX).map(|_| submit()).collect();
+        let refused = submit().now_or_never();
+        assert!(matches!(refused, Some(Err(ProduceError::Busy))), "{refused:?}");
+        drop((waiting, all));
     });
-}
-
-async fn too_many(plugins: &Arc<PluginHost>) {
-    let node = Node::start(plugins);
-    node.replicas.apply(&Arc::new(compacted()));
-    let all = node.produce.shared.expansion.take_all();
-    let batch = keyed("x", 50_000);
-    let waiting: Vec<_> =
-        (0..LANE_BATCHES_MAX).map(|_| node.produce.submit(Node::submission(&batch))).collect();
-    let refused = node.produce.submit(Node::submission(&batch)).now_or_never();
-    assert!(matches!(refused, Some(Err(ProduceError::Busy))), "{refused:?}");
-    drop((waiting, all));
 }
