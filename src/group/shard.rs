@@ -155,6 +155,9 @@ impl Shard {
         leaving: &[LeavingMember],
         now: TimestampMs,
     ) -> (Effects, Result<Vec<Result<(), GroupError>>, GroupError>) {
+        if self.consumers.contains_key(group_id) {
+            return self.remove_consumers(group_id, leaving, now);
+        }
         self.in_group(group_id, now, |group, step| Ok(group.leave(leaving, step)))
     }
 

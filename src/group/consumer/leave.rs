@@ -1,4 +1,6 @@
-//! How members go: they leave, for good or for a while, or their time is up.
+//! How members go: they leave, for good or for a while, an operator removes them, or their time is up.
+
+use std::collections::BTreeSet;
 
 use super::{
     ConsumerGroup, ConsumerHeartbeat, ConsumerHeartbeatRequest, Soft, Step, TopicPartitions,
@@ -6,7 +8,7 @@ use super::{
 };
 use crate::{
     base::{GroupId, MemberId},
-    group::{CurrentAssignment, GroupError, GroupRecord},
+    group::{CurrentAssignment, GroupError, GroupRecord, classic::LeavingMember},
 };
 
 impl ConsumerGroup {
@@ -41,11 +43,48 @@ impl ConsumerGroup {
         if *holder == request.member_id { Ok(member) } else { Err(GroupError::FencedInstanceId) }
     }
 
+    /// `LeaveGroup`, by which an operator removes members of this protocol too: one result each.
+    pub(super) fn remove(
+        &self,
+        leaving: &[LeavingMember],
+        soft: &mut Soft,
+        step: &mut Step<'_>,
+    ) -> Vec<Result<(), GroupError>> {
+        let found: Vec<_> = leaving.iter().map(|it| self.removed(it)).collect();
+        let ids: BTreeSet<&MemberId> = found.iter().flatten().copied().collect();
+        if !ids.is_empty() {
+            self.fence_all(ids, soft, step);
+        }
+        found.into_iter().map(|it| it.map(|_| ())).collect()
+    }
+
+    fn removed(&self, leaving: &LeavingMember) -> Result<&MemberId, GroupError> {
+        let Some(instance) = &leaving.group_instance_id else {
+            let known = self.members.get_key_value(&leaving.member_id);
+            return known.map(|it| it.0).ok_or(GroupError::UnknownMemberId);
+        };
+        let (holder, _) = self.static_member(instance).ok_or(GroupError::UnknownMemberId)?;
+        let names_another = !leaving.member_id.as_str().is_empty() && *holder != leaving.member_id;
+        if names_another { Err(GroupError::FencedInstanceId) } else { Ok(holder) }
+    }
+
     /// Removes a member. What it had is the others' from the next epoch's targets on.
     pub(super) fn fence(&self, id: &MemberId, soft: &mut Soft, step: &mut Step<'_>) {
-        self.dismiss(id, soft, step);
+        self.fence_all([id], soft, step);
+    }
+
+    /// One new epoch for all of them.
+    fn fence_all<'a>(
+        &self,
+        ids: impl IntoIterator<Item = &'a MemberId>,
+        soft: &mut Soft,
+        step: &mut Step<'_>,
+    ) {
+        for id in ids {
+            self.dismiss(id, soft, step);
+        }
         soft.outdate();
-        // Its topics and its regular expression stay: the next heartbeat looks what the others still read.
+        // Their topics and regular expressions stay: the next heartbeat looks what the others still read.
         step.store_group(self.epoch + 1, self.metadata_hash);
     }
 

@@ -7,7 +7,7 @@ use super::{
 use crate::{
     base::{GroupId, PluginName, TimestampMs},
     config::group::ConsumerTimes,
-    group::{Effects, GroupError, GroupRecord, Shard, TimerKey},
+    group::{Effects, GroupError, GroupRecord, Shard, TimerKey, classic::LeavingMember},
     metadata::MetadataImage,
 };
 
@@ -132,6 +132,20 @@ impl Shard {
     /// What the members of a group choose (`group.remote.assignor`); `None` for the default, and for a group of another type.
     pub fn remote_assignor(&self, group_id: &GroupId) -> Option<PluginName> {
         self.consumers.get(group_id)?.remote_assignor().cloned()
+    }
+
+    /// One result for each of `leaving`.
+    pub(in crate::group) fn remove_consumers(
+        &mut self,
+        group_id: &GroupId,
+        leaving: &[LeavingMember],
+        now: TimestampMs,
+    ) -> (Effects, Result<Vec<Result<(), GroupError>>, GroupError>) {
+        let mut results = Vec::new();
+        let effects = self.in_consumer_group(group_id, now, |group, soft, step| {
+            results = group.remove(leaving, soft, step);
+        });
+        (effects, Ok(results))
     }
 
     pub(in crate::group) fn fire_consumer(&mut self, key: &TimerKey, now: TimestampMs) -> Effects {

@@ -18,13 +18,13 @@ const COMPILED_BYTES_MAX: usize = 128 * 1024;
 
 /// A pattern, ready for use.
 #[derive(Clone, Debug)]
-pub struct TopicRegex(Regex);
+pub(super) struct TopicRegex(Regex);
 
 impl TopicRegex {
     /// # Errors
     ///
     /// [`GroupError::InvalidRegularExpression`], with what is wrong.
-    pub fn compile(pattern: &str) -> Result<Self, GroupError> {
+    pub(super) fn compile(pattern: &str) -> Result<Self, GroupError> {
         compile(pattern).map(Self).map_err(|reason| {
             GroupError::InvalidRegularExpression(format!(
                 "SubscribedTopicRegex `{pattern}` is not a valid regular expression: {reason}."
@@ -32,12 +32,12 @@ impl TopicRegex {
         })
     }
 
-    pub fn is_match(&self, topic: &TopicName) -> bool {
+    pub(super) fn is_match(&self, topic: &TopicName) -> bool {
         self.0.is_match(topic.as_str().as_bytes())
     }
 
     /// Those of some topics that match.
-    pub fn resolve<'a>(
+    pub(super) fn resolve<'a>(
         &self,
         topics: impl IntoIterator<Item = &'a TopicName>,
     ) -> BTreeSet<TopicName> {

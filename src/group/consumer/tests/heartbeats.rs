@@ -1,7 +1,7 @@
 //! Members come, go, and hand partitions over.
 
 use super::*;
-use crate::group::{GroupError, consumer::ConsumerHeartbeat};
+use crate::group::{GroupError, classic::LeavingMember, consumer::ConsumerHeartbeat};
 
 /// All of them beat and obey in turn until nothing moves any more.
 fn settle(it: &mut Harness, clients: &mut [Client]) {
@@ -196,4 +196,26 @@ fn the_members_elect_the_assignor() {
     assert_eq!(&*described(&it).assignor_name, "range", "of equals the first by name");
     it.consume(&choosing("c", "uniform")).unwrap();
     assert_eq!(&*described(&it).assignor_name, "uniform");
+}
+
+#[test]
+fn an_operator_removes_members_and_the_others_get_their_partitions() {
+    let mut it = harness(2);
+    it.consume(&with_instance(join("a"), "i")).unwrap();
+    it.consume(&with_instance(join("b"), "j")).unwrap();
+    it.consume(&join("c")).unwrap();
+    let epoch = described(&it).group_epoch;
+    let leaving = [("", Some("i")), ("x", Some("j")), ("b", None), ("x", None), ("", Some("k"))];
+    let leaving = leaving.map(|(id, instance)| LeavingMember {
+        member_id: id.into(),
+        group_instance_id: instance.map(Into::into),
+    });
+    let (effects, results) = it.shard.leave(&"g".into(), &leaving, it.now);
+    it.absorb(effects);
+    let unknown = Err(GroupError::UnknownMemberId);
+    let want = vec![Ok(()), Err(GroupError::FencedInstanceId), Ok(()), unknown.clone(), unknown];
+    assert_eq!(results, Ok(want));
+    assert_eq!(described(&it).group_epoch, epoch + 1);
+    let told = it.consume(&owning("c", epoch, [])).unwrap();
+    assert_eq!(told.assignment, Some(of_t(0..2)));
 }
