@@ -129,8 +129,12 @@ mod tests {
     fn what_a_plugin_assigns_by_name_comes_back_by_id_and_without_topics_that_have_nothing() {
         let names = Names::from([(id(1), "b".into()), (id(2), "a".into())]);
         let told = TopicPartitions([(id(1), [2, 0].into()), (id(9), [0].into())].into());
-        let named = by_name(&told, &names);
-        assert_eq!(named, [("b".into(), vec![0, 2])].into(), "a topic that is gone has no name");
+        let by_its_name = by_name(&told, &names);
+        assert_eq!(
+            by_its_name,
+            [("b".into(), vec![0, 2])].into(),
+            "a topic that is gone has no name"
+        );
         let assigned = [("b".into(), vec![2, 0]), ("a".into(), vec![])].into();
         let back = by_id([("m".into(), assigned)].into(), &names);
         assert_eq!(back, [("m".into(), TopicPartitions([(id(1), [0, 2].into())].into()))].into());
