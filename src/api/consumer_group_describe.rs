@@ -100,6 +100,7 @@ fn answer(version: i16, image: &MetadataImage, group: DescribedConsumerGroup) ->
 }
 
 fn member(version: i16, image: &MetadataImage, it: DescribedConsumerMember) -> Member {
+    let regex = it.subscribed_topic_regex.as_deref().unwrap_or_default();
     let names = it.subscribed_topic_names.iter().map(|it| group_text::wire(it.as_str()).into());
     let mut member = Member::default()
         .with_member_id(group_text::wire(it.member_id.as_str()))
@@ -109,7 +110,8 @@ fn member(version: i16, image: &MetadataImage, it: DescribedConsumerMember) -> M
         .with_client_id(group_text::wire(&it.client_id))
         .with_client_host(group_text::wire(&it.client_host))
         .with_subscribed_topic_names(names.collect())
-        .with_subscribed_topic_regex(it.subscribed_topic_regex.as_deref().map(group_text::wire))
+        // An empty one is none, as Kafka tells it.
+        .with_subscribed_topic_regex(Some(group_text::wire(regex)))
         .with_assignment(assignment(image, it.assignment))
         .with_target_assignment(assignment(image, it.target_assignment));
     if version >= MEMBER_TYPE_SINCE {

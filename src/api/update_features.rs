@@ -5,9 +5,12 @@
 
 use std::ops::RangeInclusive;
 
-use kafka_protocol::messages::{
-    UpdateFeaturesRequest, UpdateFeaturesResponse, update_features_request::FeatureUpdateKey,
-    update_features_response::UpdatableFeatureResult,
+use kafka_protocol::{
+    messages::{
+        UpdateFeaturesRequest, UpdateFeaturesResponse, update_features_request::FeatureUpdateKey,
+        update_features_response::UpdatableFeatureResult,
+    },
+    protocol::StrBytes,
 };
 
 use super::{
@@ -22,6 +25,9 @@ use crate::{
 
 /// The versions Klamm answers.
 pub const VERSIONS: RangeInclusive<i16> = 0..=2;
+
+/// What Kafka says of a feature with which all is well.
+const NO_ERROR: &str = "NONE";
 
 /// From here on a success is one for all.
 const ONE_RESULT_SINCE: i16 = 2;
@@ -66,8 +72,9 @@ fn answer(
         Ok(()) if version >= ONE_RESULT_SINCE => response,
         Ok(()) => {
             let done = |it: &FeatureUpdateKey| {
-                let result = UpdatableFeatureResult::default().with_error_message(None);
-                result.with_feature(it.feature.clone())
+                UpdatableFeatureResult::default()
+                    .with_feature(it.feature.clone())
+                    .with_error_message(Some(StrBytes::from_static_str(NO_ERROR)))
             };
             response.with_results(request.feature_updates.iter().map(done).collect())
         }
@@ -83,8 +90,6 @@ fn answer(
 
 #[cfg(test)]
 mod tests {
-    use kafka_protocol::protocol::StrBytes;
-
     use super::*;
     use crate::{
         api::test_node::{TestNode, encodes},

@@ -148,8 +148,8 @@ impl ConsumerTimes {
     /// By configs, the strongest first.
     fn of(configs: &[Option<&TopicConfigs>], node: &ConsumerGroupConfig) -> Self {
         let find = |name| {
-            let values = configs.iter().flatten().filter_map(|it| it.get(name));
-            values.filter_map(|it| check_number(name, it).ok()).next()
+            let mut values = configs.iter().flatten().filter_map(|it| it.get(name));
+            values.find_map(|it| check_number(name, it).ok())
         };
         Self {
             session_timeout_ms: find(SESSION_TIMEOUT_MS).unwrap_or(node.session_timeout_ms),

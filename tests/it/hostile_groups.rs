@@ -12,7 +12,7 @@ use kafka_protocol::{
     protocol::StrBytes,
 };
 
-use crate::support::{Broker, Client};
+use crate::support::{Broker, Client, eventually};
 
 const UNKNOWN_SERVER_ERROR: i16 = -1;
 const UNKNOWN_TOPIC_OR_PARTITION: i16 = 3;
@@ -31,6 +31,11 @@ fn start(settings: &[(&str, &str)]) -> (Broker, Client) {
     let broker = Broker::with(settings);
     let mut client = broker.client();
     client.wait_for_coordinator("any");
+    // Groups of every partition are asked for: none may still load.
+    eventually("all groups can be listed", || {
+        let listed = client.call(4, &ListGroupsRequest::default());
+        (listed.error_code == 0).then_some(())
+    });
     (broker, client)
 }
 

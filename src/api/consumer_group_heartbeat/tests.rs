@@ -1,3 +1,5 @@
+//! What heartbeats are read as, and how they are answered.
+
 use super::*;
 use crate::api::test_node::encodes;
 

@@ -73,7 +73,7 @@ fn members(ask: &ConsumerAsk, names: &Names) -> Vec<MemberSnapshot> {
         member_id: Clone::clone(id),
         instance_id: it.group_instance_id.as_deref().map(str::to_owned),
         rack: it.rack_id.as_deref().map(str::to_owned),
-        client_id: ask.client_ids.get(id).map(|it| it.to_string()).unwrap_or_default(),
+        client_id: ask.client_ids.get(id).map(ToString::to_string).unwrap_or_default(),
         topics: sorted(it.subscribed.iter().filter_map(|id| names.get(id).cloned()).collect()),
         // What clients of this protocol have no way to tell.
         user_data: Vec::new(),
@@ -129,8 +129,8 @@ mod tests {
     fn what_a_plugin_assigns_by_name_comes_back_by_id_and_without_topics_that_have_nothing() {
         let names = Names::from([(id(1), "b".into()), (id(2), "a".into())]);
         let told = TopicPartitions([(id(1), [2, 0].into()), (id(9), [0].into())].into());
-        let named = by_name(&told, &names);
-        assert_eq!(named, [("b".into(), vec![0, 2])].into(), "a topic that is gone has no name");
+        let back = by_name(&told, &names);
+        assert_eq!(back, [("b".into(), vec![0, 2])].into(), "a topic that is gone has no name");
         let assigned = [("b".into(), vec![2, 0]), ("a".into(), vec![])].into();
         let back = by_id([("m".into(), assigned)].into(), &names);
         assert_eq!(back, [("m".into(), TopicPartitions([(id(1), [0, 2].into())].into()))].into());

@@ -15,10 +15,9 @@ impl ClassicGroup {
             TimerKind::Join(number) => self.join_timeout(*number, step),
             TimerKind::Sync(generation_id) => self.sync_timeout(*generation_id, step),
             TimerKind::FollowUp(generation_id) => self.follow_up(*generation_id, step),
-            // Needs the assignor's name: the runtime calls `assignor_changed` instead.
-            TimerKind::Probe => {}
-            // Of the other protocol, that the group spoke before.
-            TimerKind::Revocation(..) => {}
+            // The one needs the assignor's name, so that the runtime calls `assignor_changed` instead; the other is of the
+            // protocol that the group spoke before.
+            TimerKind::Probe | TimerKind::Revocation(..) => {}
         }
     }
 

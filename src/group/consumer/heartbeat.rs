@@ -6,12 +6,14 @@ use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 use super::{
     ConsumerGroup, ConsumerHeartbeat, ConsumerHeartbeatRequest, Soft, Step, TopicPartitions,
     admission::Admitted,
+    leave::dismiss,
     member::{Member, updated},
     reconcile::{Goal, reconcile},
+    timers::arm_revocation,
 };
 use crate::{
     base::MemberId,
-    group::{GroupError, MemberState, ResolvedRegex, TimerKind},
+    group::{GroupError, ResolvedRegex},
     metadata::MetadataImage,
 };
 
@@ -96,7 +98,7 @@ impl<'a> Draft<'a> {
     /// The place of a static member goes over with all that it has.
     fn take_place(&self, soft: &mut Soft, step: &mut Step<'_>) {
         let Some(old) = &self.replaced else { return };
-        self.group.dismiss(old, soft, step);
+        dismiss(old, soft, step);
         // It was asked about other members.
         soft.outdate();
         let id = &self.request.member_id;
@@ -155,12 +157,8 @@ impl<'a> Draft<'a> {
             return;
         }
         step.store_current(&self.request.member_id, Some(next.clone()));
-        if next.state == MemberState::UnrevokedPartitions {
-            let at = step.after(self.member.metadata.rebalance_timeout_ms);
-            let kind = TimerKind::Revocation(self.request.member_id.clone(), next.member_epoch);
-            step.timer(at, kind);
-        }
         self.member.current = next;
+        arm_revocation(&self.request.member_id, &self.member, step);
     }
 
     fn answer(&self, admitted: &Admitted) -> ConsumerHeartbeat {

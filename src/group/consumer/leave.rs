@@ -81,19 +81,11 @@ impl ConsumerGroup {
         step: &mut Step<'_>,
     ) {
         for id in ids {
-            self.dismiss(id, soft, step);
+            dismiss(id, soft, step);
         }
         soft.outdate();
         // Their topics and regular expressions stay: the next heartbeat looks what the others still read.
         step.store_group(self.epoch + 1, self.metadata_hash);
-    }
-
-    /// In this order, so that no record of a member is left without its metadata.
-    pub(super) fn dismiss(&self, id: &MemberId, soft: &mut Soft, step: &mut Step<'_>) {
-        step.store_current(id, None);
-        step.store_target(id, None);
-        step.store_member(id, None);
-        soft.forget(id);
     }
 
     /// Nothing is left of the group once they are replayed.
@@ -129,6 +121,14 @@ impl ConsumerGroup {
         let members = current.chain(targets).chain([target_epoch]).chain(metadata);
         members.chain(regexes).chain([group]).collect()
     }
+}
+
+/// Removes a member's records, in this order, so that none of them is left without its metadata.
+pub(super) fn dismiss(id: &MemberId, soft: &mut Soft, step: &mut Step<'_>) {
+    step.store_current(id, None);
+    step.store_target(id, None);
+    step.store_member(id, None);
+    soft.forget(id);
 }
 
 /// A static member that will come back: it keeps what it has, and has given up what it had to.

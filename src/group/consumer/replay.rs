@@ -37,7 +37,7 @@ impl Shard {
             }
             GroupRecord::ConsumerCurrent { group_id, member_id, value } => {
                 self.replay_in(group_id, value.is_some(), |it| {
-                    it.replay_current(&member_id, value)
+                    it.replay_current(&member_id, value);
                 });
             }
             GroupRecord::ConsumerRegex { group_id, regex, value } => {

@@ -166,7 +166,7 @@ impl ConsumerGroup {
         }
         match (open.reason, answer.result) {
             (AskReason::Assign, Ok(assignments)) => {
-                self.store_targets(&assignments, self.epoch, step)
+                self.store_targets(&assignments, self.epoch, step);
             }
             (AskReason::Assign, Err(_)) => self.store_targets(&kept(&open.spec), self.epoch, step),
             (AskReason::Probe, Ok(assignments)) => self.compare(&assignments, step),

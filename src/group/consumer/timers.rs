@@ -1,6 +1,6 @@
 //! What a timer does when it fires. Its cause may be gone by then: each checks again.
 
-use super::{ConsumerGroup, Soft, Step};
+use super::{ConsumerGroup, Soft, Step, member::Member};
 use crate::{
     base::MemberId,
     group::{MemberState, TimerKind, session::Wake},
@@ -45,13 +45,14 @@ impl ConsumerGroup {
     pub(super) fn arm_all(&self, soft: &mut Soft, session_timeout_ms: i32, step: &mut Step<'_>) {
         for (id, member) in &self.members {
             soft.touch(id, session_timeout_ms, step);
-            if member.current.state == MemberState::UnrevokedPartitions {
-                self.arm_revocation(id, member, step);
-            }
+            arm_revocation(id, member, step);
         }
     }
+}
 
-    fn arm_revocation(&self, id: &MemberId, member: &super::member::Member, step: &mut Step<'_>) {
+/// A member that is asked to give partitions up has its rebalance timeout to do so.
+pub(super) fn arm_revocation(id: &MemberId, member: &Member, step: &mut Step<'_>) {
+    if member.current.state == MemberState::UnrevokedPartitions {
         let at = step.after(member.metadata.rebalance_timeout_ms);
         step.timer(at, TimerKind::Revocation(id.clone(), member.current.member_epoch));
     }

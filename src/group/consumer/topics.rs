@@ -104,9 +104,7 @@ impl Draft<'_> {
         for topic in topics {
             add_topic(&mut digest, topic, self.image);
         }
-        let digest: [u8; 32] = digest.finalize().into();
-        let [a, b, c, d, e, f, g, h, ..] = digest;
-        i64::from_be_bytes([a, b, c, d, e, f, g, h])
+        digest.finalize().iter().take(8).fold(0, |hash, &byte| hash << 8 | i64::from(byte))
     }
 }
 

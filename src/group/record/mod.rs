@@ -125,13 +125,13 @@ impl GroupRecord {
                 key.i32(topic_partition.partition);
             }
             Self::GroupMetadata { group_id, .. } => {
-                group_key(&mut key, GROUP_METADATA_KEY, group_id)
+                group_key(&mut key, GROUP_METADATA_KEY, group_id);
             }
             Self::ConsumerGroup { group_id, .. } => {
-                group_key(&mut key, CONSUMER_GROUP_KEY, group_id)
+                group_key(&mut key, CONSUMER_GROUP_KEY, group_id);
             }
             Self::ConsumerTarget { group_id, .. } => {
-                group_key(&mut key, CONSUMER_TARGET_KEY, group_id)
+                group_key(&mut key, CONSUMER_TARGET_KEY, group_id);
             }
             Self::ConsumerMember { group_id, member_id, .. } => {
                 group_key(&mut key, CONSUMER_MEMBER_KEY, group_id);

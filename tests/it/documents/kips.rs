@@ -99,7 +99,11 @@ const KIPS: &[(u32, &str, State)] = &[
     (814, "Static members and the leader's assignment", Served),
     (827, "Bytes of log directories", Served),
     (836, "When replicas of the metadata were caught up", Served),
-    (848, "The consumer protocol of groups", Served),
+    (
+        848,
+        "The consumer protocol of groups",
+        Partly("a change of the protocol of groups with members"),
+    ),
     (853, "Changes of the quorum's voters", Partly("a second voter")),
     (860, "Reassignments that keep the number of replicas", Served),
     (881, "Racks in assignments", Served),

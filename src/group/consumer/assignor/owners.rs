@@ -36,16 +36,16 @@ impl<'a> Owners<'a> {
         let assigned = spec.assigned.0.iter().filter(|(topic, _)| spec.subscribed.contains(topic));
         for (topic, partitions) in assigned {
             for partition in partitions.iter().filter_map(|it| usize::try_from(*it).ok()) {
-                if self.owner(*topic, partition) == Some(None) {
+                if self.is_free(*topic, partition) {
                     self.give(*topic, partition, member);
                 }
             }
         }
     }
 
-    /// `None` if there is no such partition.
-    fn owner(&self, topic: TopicId, partition: usize) -> Option<Option<Index>> {
-        self.topics.get(&topic)?.get(partition).copied()
+    /// Whether there is such a partition, and nobody has it.
+    fn is_free(&self, topic: TopicId, partition: usize) -> bool {
+        self.of_topic(topic).get(partition).is_some_and(Option::is_none)
     }
 
     pub(super) fn load(&self, member: Index) -> usize {

@@ -72,8 +72,8 @@ fn from_stable() {
     check(&same, current(10, Stable, &[1, 2, 3], &[]));
     check(&stable(&[1, 2, 3], &[1, 2, 3]), current(11, Stable, &[1, 2, 3], &[]));
     check(&stable(&[1, 2, 3, 4], &[]), current(11, Stable, &[1, 2, 3, 4], &[]));
-    let some = current(11, UnreleasedPartitions, &[1, 2, 3, 4], &[]);
-    check(&stable(&[1, 2, 3, 4, 5], &[5]), some);
+    let waits = current(11, UnreleasedPartitions, &[1, 2, 3, 4], &[]);
+    check(&stable(&[1, 2, 3, 4, 5], &[5]), waits);
     check(&stable(&[1, 2, 3, 5], &[5]), current(11, UnreleasedPartitions, &[1, 2, 3], &[]));
     check(&stable(&[2, 3, 4], &[]), current(10, UnrevokedPartitions, &[2, 3], &[1]));
 }
