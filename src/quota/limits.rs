@@ -147,7 +147,7 @@ impl Level {
         self == level(of(User), of(ClientId))
     }
 
-    fn entity(&self, user: &str, client_id: &str) -> QuotaEntity {
+    fn entity(self, user: &str, client_id: &str) -> QuotaEntity {
         let parts = [(User, self.user, user), (ClientId, self.client_id, client_id)];
         let part = |(kind, of, name): (_, _, &str)| match of {
             Of::One => Some((kind, Some(name.to_owned()))),
