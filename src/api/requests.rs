@@ -163,7 +163,9 @@ impl Request {
         if let Some(throttle) = &self.context.throttle {
             let told = response.throttle_time_ms();
             let ms = throttle.answered(told.as_deref().copied().unwrap_or(0));
-            told.into_iter().for_each(|it| *it = ms);
+            if let Some(told) = told {
+                *told = ms;
+            }
         }
         self.answer(&response)
     }

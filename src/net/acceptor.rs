@@ -94,7 +94,7 @@ impl<S: Service> Server<S> {
         stop: &CancellationToken,
         tasks: &mut JoinSet<()>,
     ) {
-        let Ok(kept) = Arc::clone(&self.kept).try_acquire_owned() else { return };
+        let Some(kept) = self.quotas.keep() else { return };
         let stop = stop.clone();
         tasks.spawn(async move {
             stop.run_until_cancelled(sleep(wait)).await;
@@ -150,9 +150,12 @@ impl<S> Server<S> {
 }
 
 impl<S> Server<S> {
-    /// The system is out of descriptors or memory, or a client left before it was accepted; trying again at once would
-    /// spin.
+    /// The system is out of descriptors or memory: trying again at once would spin. For a client that left before it was accepted
+    /// nobody else waits.
     async fn pause_after(&self, listener: &BoundListener, error: &io::Error) {
+        if error.kind() == io::ErrorKind::ConnectionAborted {
+            return;
+        }
         if self.paces.accept.is_due(telemetry::now()) {
             warn!(listener = listener.name(), "could not accept a connection: {error}");
         }

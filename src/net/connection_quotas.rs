@@ -9,7 +9,10 @@ use std::{
 };
 
 use parking_lot::Mutex;
-use tokio::time::sleep;
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time::sleep,
+};
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -22,6 +25,12 @@ use crate::{
     quota::ConnectionRates,
 };
 
+/// Connections that are refused for their address's rate are kept for a while, so that their clients do not come again at once.
+const KEPT_MAX: usize = 1_000;
+
+/// Each has a file open: there are no more of them than this part of the connections that the system has room for.
+const KEPT_SHARE: usize = 16;
+
 /// The limits of all listeners together, and what they have let in.
 pub struct ConnectionQuotas {
     slots: Arc<Slots>,
@@ -29,6 +38,8 @@ pub struct ConnectionQuotas {
     rates: Mutex<ConnectionRates>,
     /// Whatever is set, the system has no room for more connections.
     connections_max: usize,
+    /// Room for those that are kept until they are closed.
+    kept: Arc<Semaphore>,
     started: Instant,
 }
 
@@ -55,6 +66,7 @@ impl ConnectionQuotas {
             per_ip: PerIp::new(usize::MAX, &[]),
             rates: Mutex::new(ConnectionRates::new(config.quota.window)),
             connections_max,
+            kept: Arc::new(Semaphore::new(KEPT_MAX.min(connections_max / KEPT_SHARE))),
             started: Instant::now(),
         };
         quotas.set(&config.net);
@@ -71,6 +83,11 @@ impl ConnectionQuotas {
         self.slots.set_max(net.max_connections.min(self.connections_max));
         self.per_ip.set_max(net.max_connections_per_ip, &net.max_connections_per_ip_overrides);
         self.rates.lock().set_max(net.max_connection_creation_rate);
+    }
+
+    /// Room for a connection that is kept for a while before it is closed; `None`: it is to be closed at once.
+    pub(super) fn keep(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.kept).try_acquire_owned().ok()
     }
 
     pub(super) fn is_full(&self) -> bool {

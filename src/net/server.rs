@@ -2,18 +2,12 @@
 
 use std::sync::{Arc, atomic::AtomicU64};
 
-use tokio::sync::Semaphore;
-
 use super::{ConnectionQuotas, Limits, Service, budget::Budget, metrics::NetMetrics};
 use crate::{
     api::{Requests, Rooms},
     base::Pace,
     telemetry::Metrics,
 };
-
-/// Connections that are refused for their address's rate and kept for a while, so that it does not come again at once: more are
-/// closed at once, for each takes a descriptor.
-const KEPT_MAX: usize = 1_000;
 
 /// The service, the limits, the budget.
 pub struct Server<S> {
@@ -22,8 +16,6 @@ pub struct Server<S> {
     pub(super) budget: Budget,
     pub(super) metrics: NetMetrics,
     pub(super) quotas: Arc<ConnectionQuotas>,
-    /// Room for connections that are to be closed.
-    pub(super) kept: Arc<Semaphore>,
     pub(super) paces: Paces,
     pub(super) next_connection_id: AtomicU64,
 }
@@ -64,7 +56,6 @@ impl<S: Service> Server<S> {
             service,
             budget: Budget::new(&limits, metrics.inflight_bytes.clone()),
             quotas,
-            kept: Arc::new(Semaphore::new(KEPT_MAX)),
             limits,
             metrics,
             paces: Paces::default(),

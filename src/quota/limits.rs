@@ -1,6 +1,9 @@
 //! Which limit holds for a client: of those that were set, the one that names it most closely, in Kafka's order.
 
-use std::sync::Arc;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use crate::metadata::{
     ClientQuotasImage, MetadataImage, QuotaEntity,
@@ -18,6 +21,8 @@ pub enum Quota {
 }
 
 impl Quota {
+    const ALL: [Self; 4] = [Self::Produce, Self::Fetch, Self::Request, Self::ControllerMutation];
+
     /// The key that it is set by.
     pub fn key(self) -> &'static str {
         match self {
@@ -48,14 +53,25 @@ fn named(client_id: &str) -> String {
 #[derive(Default)]
 pub(super) struct Limits {
     set: Arc<ClientQuotasImage>,
-    has_request: bool,
+    /// At which levels there are any: nothing is looked for at the others.
+    levels: BTreeMap<Quota, Vec<Level>>,
 }
 
 impl Limits {
     pub(super) fn of(image: &MetadataImage) -> Self {
         let set = Arc::clone(&image.client_quotas);
-        let has_request = set.values().any(|it| it.contains_key(Quota::Request.key()));
-        Self { set, has_request }
+        let mut levels = BTreeMap::<Quota, BTreeSet<usize>>::new();
+        for (entity, quotas) in set.iter() {
+            let at = CLOSEST_FIRST.iter().position(|it| it.is_of(entity));
+            for quota in Quota::ALL.into_iter().filter(|it| quotas.contains_key(it.key())) {
+                levels.entry(quota).or_default().extend(at);
+            }
+        }
+        let closest_first = |at: BTreeSet<usize>| {
+            at.into_iter().filter_map(|it| CLOSEST_FIRST.get(it).copied()).collect()
+        };
+        let levels = levels.into_iter().map(|(quota, at)| (quota, closest_first(at))).collect();
+        Self { set, levels }
     }
 
     pub(super) fn are_of(&self, image: &MetadataImage) -> bool {
@@ -63,12 +79,12 @@ impl Limits {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.set.is_empty()
+        self.levels.is_empty()
     }
 
-    /// Whether anyone has a quota of the time that requests take.
-    pub(super) fn has_request(&self) -> bool {
-        self.has_request
+    /// Whether anyone has such a quota.
+    pub(super) fn has(&self, quota: Quota) -> bool {
+        self.levels.contains_key(&quota)
     }
 
     /// The closest limit, and whose meter counts.
@@ -78,12 +94,9 @@ impl Limits {
         user: &str,
         client_id: &str,
     ) -> Option<(MeterKey, f64)> {
-        if self.is_empty() {
-            return None;
-        }
         // A client without an id is of no quota of client ids, as in Kafka.
         let applies = |it: &&Level| it.client_id == Of::Nobody || !client_id.is_empty();
-        CLOSEST_FIRST.iter().filter(applies).find_map(|level| {
+        self.levels.get(&quota)?.iter().filter(applies).find_map(|level| {
             let bound = self.set.get(&level.entity(user, client_id))?.get(quota.key())?.0;
             let user = (level.user != Of::Nobody).then(|| user.to_owned());
             let client_id = (level.client_id != Of::Nobody).then(|| named(client_id));
@@ -103,6 +116,7 @@ enum Of {
     Nobody,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq)]
 struct Level {
     user: Of,
     client_id: Of,
@@ -124,7 +138,16 @@ const CLOSEST_FIRST: [Level; 8] = [
 ];
 
 impl Level {
-    fn entity(&self, user: &str, client_id: &str) -> QuotaEntity {
+    fn is_of(self, entity: &QuotaEntity) -> bool {
+        let of = |kind| match entity.get(&kind) {
+            Some(Some(_)) => Of::One,
+            Some(None) => Of::Default,
+            None => Of::Nobody,
+        };
+        self == level(of(User), of(ClientId))
+    }
+
+    fn entity(self, user: &str, client_id: &str) -> QuotaEntity {
         let parts = [(User, self.user, user), (ClientId, self.client_id, client_id)];
         let part = |(kind, of, name): (_, _, &str)| match of {
             Of::One => Some((kind, Some(name.to_owned()))),

@@ -51,7 +51,7 @@ impl ClientQuotas {
     pub fn apply(&self, image: &MetadataImage) {
         if !self.limits.load().are_of(image) {
             let limits = Limits::of(image);
-            self.has_request.store(limits.has_request(), Ordering::Relaxed);
+            self.has_request.store(limits.has(Quota::Request), Ordering::Relaxed);
             self.limits.store(Arc::new(limits));
         }
     }

@@ -41,8 +41,8 @@ fn quotas(client: &mut Client, of: &str) -> Vec<(String, String, f64)> {
     let request = DescribeClientQuotasRequest::default().with_components(vec![any]);
     let entries = client.call(1, &request).entries.unwrap();
     let quota = |it: &kafka_protocol::messages::describe_client_quotas_response::EntryData| {
-        let name = it.entity[0].entity_name.as_ref().map_or_else(String::new, |it| it.to_string());
-        (name, it.values[0].key.to_string(), it.values[0].value)
+        let name = it.entity[0].entity_name.as_ref().map(ToString::to_string);
+        (name.unwrap_or_default(), it.values[0].key.to_string(), it.values[0].value)
     };
     entries.iter().map(quota).collect()
 }
