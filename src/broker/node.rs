@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     cleaners,
     foundation::Foundation,
-    listeners, metadata_log, plugin_uses,
+    listeners, metadata_log, open_files, plugin_uses,
     publish::{self, Publisher},
 };
 use crate::{
@@ -64,6 +64,7 @@ impl Node {
         let config = Arc::new(config);
         let metrics = Arc::new(Metrics::default());
         publish::register_process_metrics(&metrics, config.node.id.0);
+        open_files::register(&metrics);
         // Locks the log directories before the metadata log in the first of them is touched.
         let replicas = ReplicaManager::start(&config, &metrics)?;
         let sockets = Sockets::bind(&config).await?;

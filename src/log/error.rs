@@ -5,6 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use rustix::io::Errno;
+
 use crate::base::Offset;
 
 /// A failed operation on a partition's log. A variant is a decision the caller can take; `api::error`
@@ -56,6 +58,12 @@ pub enum LogError {
 }
 
 impl LogError {
+    /// The disk is full, or what its owner may take of it.
+    pub(super) fn is_want_of_room(&self) -> bool {
+        let Self::Storage { source, .. } = self else { return false };
+        matches!(Errno::from_io_error(source), Some(Errno::NOSPC | Errno::DQUOT))
+    }
+
     /// For `map_err`: says what was done to which file.
     pub(super) fn storage(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();

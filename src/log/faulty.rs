@@ -1,7 +1,6 @@
 //! A disk that fails on demand, over the real one. Every operation is counted, so that each in turn can be the one that fails.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
     fmt,
     io::{self, IoSlice},
     os::fd::BorrowedFd,
@@ -15,7 +14,11 @@ use std::{
 use rustix::io::Errno;
 use tokio::sync::Notify;
 
-use super::file::{Disk, File, RealDisk};
+use super::{
+    file::{Disk, File, RealDisk},
+    open_files::OpenFiles,
+    power_cut::Durable,
+};
 
 /// How one operation fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +34,8 @@ pub(crate) enum Fault {
 /// What fails; shared by the disk and its files.
 #[derive(Debug, Default)]
 pub(crate) struct Faults {
-    /// Bytes that may be written to `.log` files before the disk is full; `usize::MAX` for no end.
+    /// Bytes that may be written to `.log` files, whatever follows in their names, before the disk is full; `usize::MAX` for no
+    /// end. What is removed, or cut off, gives its own back.
     room: AtomicUsize,
     /// A single write takes at most this many bytes (0: any number).
     short_write: AtomicUsize,
@@ -55,13 +59,7 @@ pub(crate) struct Faults {
     planned: Mutex<Option<(usize, Fault)>>,
     /// What a power cut would leave.
     durable: Mutex<Durable>,
-}
-
-/// Bytes of each `.log` that were fsynced, and files whose folder was not fsynced since they were made.
-#[derive(Debug, Default)]
-struct Durable {
-    lengths: BTreeMap<PathBuf, u64>,
-    nameless: BTreeSet<PathBuf>,
+    pub(crate) open_files: Arc<OpenFiles>,
 }
 
 impl Faults {
@@ -140,17 +138,19 @@ impl Faults {
         self.truncate_fails.store(true, Ordering::Relaxed);
     }
 
-    /// Takes from the disk what no fsync has brought there: records, and segments whose names it does not know.
-    pub(crate) fn cut_the_power(&self) {
-        let durable = self.durable.lock().unwrap();
-        for (path, &length) in &durable.lengths {
-            let Ok(file) = std::fs::OpenOptions::new().write(true).open(path) else { continue };
-            if durable.nameless.contains(path) {
-                std::fs::remove_file(path).unwrap();
-            } else if file.metadata().unwrap().len() > length {
-                file.set_len(length).unwrap();
-            }
+    fn give_back(&self, bytes: u64) {
+        if self.room() != usize::MAX {
+            self.room.fetch_add(bytes as usize, Ordering::Relaxed);
         }
+    }
+
+    pub(crate) fn room(&self) -> usize {
+        self.room.load(Ordering::Relaxed)
+    }
+
+    /// Takes from the disk what no fsync has brought there: records, names, and segments whose names it does not know.
+    pub(crate) fn cut_the_power(&self) {
+        self.durable.lock().unwrap().cut_the_power();
     }
 
     /// Counts an operation. `Ok(true)`: it is to be half done.
@@ -188,6 +188,7 @@ struct FaultyFile {
     faults: Arc<Faults>,
     path: PathBuf,
     is_log: bool,
+    takes_room: bool,
 }
 
 impl fmt::Debug for FaultyFile {
@@ -200,6 +201,10 @@ fn failing(fails: &AtomicBool) -> io::Result<()> {
     if fails.load(Ordering::Relaxed) { Err(Errno::IO.into()) } else { Ok(()) }
 }
 
+fn takes_room(path: &Path) -> bool {
+    path.file_name().is_some_and(|it| it.to_string_lossy().contains(".log"))
+}
+
 impl FaultyDisk {
     fn check_files(&self) -> io::Result<()> {
         let is_out = self.0.out_of_files.load(Ordering::Relaxed);
@@ -210,7 +215,8 @@ impl FaultyDisk {
         let now = self.0.open.fetch_add(1, Ordering::Relaxed) + 1;
         self.0.most_open.fetch_max(now, Ordering::Relaxed);
         let is_log = path.extension().is_some_and(|it| it == "log");
-        FaultyFile { file, faults: Arc::clone(&self.0), path: path.to_owned(), is_log }
+        let (faults, takes_room) = (Arc::clone(&self.0), takes_room(path));
+        FaultyFile { file, faults, path: path.to_owned(), is_log, takes_room }
     }
 }
 
@@ -227,11 +233,7 @@ impl Disk for FaultyDisk {
         let is_new = !path.exists();
         let file = self.over(RealDisk.open(path)?, path);
         if file.is_log {
-            let mut durable = self.0.durable.lock().unwrap();
-            durable.lengths.entry(path.to_owned()).or_insert(file.file.len()?);
-            if is_new {
-                durable.nameless.insert(path.to_owned());
-            }
+            self.0.durable.lock().unwrap().opened(path, is_new, file.file.len()?);
         }
         Ok(Arc::new(file))
     }
@@ -244,11 +246,15 @@ impl Disk for FaultyDisk {
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         self.0.whole_step()?;
+        self.0.durable.lock().unwrap().renamed(from, to);
         RealDisk.rename(from, to)
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
         self.0.whole_step()?;
+        if takes_room(path) {
+            self.0.give_back(std::fs::metadata(path).map_or(0, |it| it.len()));
+        }
         RealDisk.remove(path)
     }
 
@@ -266,13 +272,17 @@ impl Disk for FaultyDisk {
         self.check_files()?;
         self.0.whole_step()?;
         failing(&self.0.fsync_fails)?;
-        self.0.durable.lock().unwrap().nameless.retain(|it| it.parent() != Some(path));
+        self.0.durable.lock().unwrap().synced_folder(path);
         Ok(())
     }
 
     fn list(&self, dir: &Path) -> io::Result<Vec<String>> {
         self.0.whole_step()?;
         RealDisk.list(dir)
+    }
+
+    fn open_files(&self) -> &Arc<OpenFiles> {
+        &self.0.open_files
     }
 }
 
@@ -302,7 +312,7 @@ impl File for FaultyFile {
             let half = slices.iter().map(|it| it.len()).sum::<usize>() / 2;
             return self.write_some(slices, half, at);
         }
-        if !self.is_log {
+        if !self.takes_room {
             return self.file.write_vectored_at(slices, at);
         }
         let room = self.faults.room.load(Ordering::Relaxed);
@@ -323,6 +333,9 @@ impl File for FaultyFile {
     fn truncate(&self, len: u64) -> io::Result<()> {
         self.faults.whole_step()?;
         failing(&self.faults.truncate_fails)?;
+        if self.takes_room {
+            self.faults.give_back(self.file.len()?.saturating_sub(len));
+        }
         self.file.truncate(len)
     }
 
@@ -342,7 +355,7 @@ impl File for FaultyFile {
         self.faults.synced.lock().unwrap().push(self.path.clone());
         if self.is_log {
             let length = self.file.len()?;
-            self.faults.durable.lock().unwrap().lengths.insert(self.path.clone(), length);
+            self.faults.durable.lock().unwrap().synced(&self.path, length);
         }
         Ok(())
     }

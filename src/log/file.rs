@@ -16,7 +16,10 @@ use rustix::{
     io::{Errno, ReadWriteFlags},
 };
 
-use super::file_name;
+use super::{
+    file_name,
+    open_files::{Counted, OpenFiles},
+};
 
 /// Slices that one system call takes (`IOV_MAX` of Linux).
 const SLICES_MAX: usize = 1024;
@@ -38,6 +41,8 @@ pub(crate) trait Disk: fmt::Debug + Send + Sync {
     fn sync_dir(&self, path: &Path) -> io::Result<()>;
     /// Names of the entries of a folder that are valid UTF-8; the others cannot be ours.
     fn list(&self, dir: &Path) -> io::Result<Vec<String>>;
+    /// Where files are counted that may be closed while they are idle.
+    fn open_files(&self) -> &Arc<OpenFiles>;
 
     /// The whole of a small file; `None` if it is absent.
     fn read_small(&self, path: &Path) -> io::Result<Option<Vec<u8>>> {
@@ -118,17 +123,15 @@ pub(crate) struct RealDisk;
 
 impl Disk for RealDisk {
     fn open(&self, path: &Path) -> io::Result<Arc<dyn File>> {
-        let file = fs::OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(path)?;
-        Ok(Arc::new(file))
+        let mut options = fs::OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        Ok(Arc::new(self.open_files().with_room(|| options.open(path))?))
     }
 
     fn reopen(&self, path: &Path) -> io::Result<Arc<dyn File>> {
-        Ok(Arc::new(fs::OpenOptions::new().read(true).write(true).open(path)?))
+        let mut options = fs::OpenOptions::new();
+        options.read(true).write(true);
+        Ok(Arc::new(self.open_files().with_room(|| options.open(path))?))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -151,15 +154,19 @@ impl Disk for RealDisk {
     }
 
     fn sync_dir(&self, path: &Path) -> io::Result<()> {
-        fs::File::open(path)?.sync_all()
+        self.open_files().with_room(|| fs::File::open(path))?.sync_all()
     }
 
     fn list(&self, dir: &Path) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
-        for entry in fs::read_dir(dir)? {
+        for entry in self.open_files().with_room(|| fs::read_dir(dir))? {
             names.extend(entry?.file_name().into_string().ok());
         }
         Ok(names)
+    }
+
+    fn open_files(&self) -> &Arc<OpenFiles> {
+        OpenFiles::of_this_process()
     }
 }
 
@@ -219,22 +226,42 @@ impl File for fs::File {
 #[derive(Debug)]
 pub(crate) struct LazyFile {
     disk: Arc<dyn Disk>,
-    state: Mutex<LazyState>,
+    state: Arc<Mutex<LazyState>>,
 }
 
 #[derive(Debug)]
-struct LazyState {
+pub(super) struct LazyState {
     path: PathBuf,
-    handle: Option<Arc<dyn File>>,
+    open: Option<OpenFile>,
     was_open: bool,
-    /// Since the last [`LazyFile::close_if_idle`].
-    used: bool,
+    /// Since [`OpenFiles`] has looked last.
+    pub(super) used: bool,
+    /// To [`OpenFiles`].
+    pub(super) is_known: bool,
+}
+
+/// An open file, and its place among those that are counted.
+#[derive(Debug)]
+pub(super) struct OpenFile {
+    file: Arc<dyn File>,
+    _counted: Counted,
+}
+
+impl LazyState {
+    pub(super) fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    /// Takes the file out to be closed, unless somebody works with it.
+    pub(super) fn take_if_unheld(&mut self) -> Option<OpenFile> {
+        self.open.take_if(|it| Arc::strong_count(&it.file) == 1)
+    }
 }
 
 impl LazyFile {
     pub(crate) fn new(disk: &Arc<dyn Disk>, path: PathBuf) -> Self {
-        let state = Mutex::new(LazyState { path, handle: None, was_open: false, used: false });
-        Self { disk: Arc::clone(disk), state }
+        let state = LazyState { path, open: None, was_open: false, used: false, is_known: false };
+        Self { disk: Arc::clone(disk), state: Arc::new(Mutex::new(state)) }
     }
 
     pub(crate) fn path(&self) -> PathBuf {
@@ -244,36 +271,32 @@ impl LazyFile {
     pub(crate) fn get(&self) -> io::Result<Arc<dyn File>> {
         let mut state = self.state.lock();
         state.used = true;
-        if let Some(handle) = &state.handle {
-            return Ok(Arc::clone(handle));
+        if let Some(open) = &state.open {
+            return Ok(Arc::clone(&open.file));
         }
-        let handle = if state.was_open {
+        let file = if state.was_open {
             self.disk.reopen(&state.path)?
         } else {
             self.disk.open(&state.path)?
         };
         state.was_open = true;
-        state.handle = Some(Arc::clone(&handle));
-        Ok(handle)
+        let open_files = self.disk.open_files();
+        state.open = Some(OpenFile { file: Arc::clone(&file), _counted: open_files.count() });
+        if !std::mem::replace(&mut state.is_known, true) {
+            open_files.note(&self.state);
+        }
+        drop(state);
+        open_files.make_room();
+        Ok(file)
     }
 
     /// Closes the file; running reads keep their handle.
     pub(crate) fn close(&self) {
-        self.state.lock().handle = None;
+        self.state.lock().open = None;
     }
 
-    /// Closes the file unless it was used since the last call; running reads keep their handle.
-    pub(crate) fn close_if_idle(&self) {
-        let mut state = self.state.lock();
-        if !std::mem::take(&mut state.used) {
-            state.handle = None;
-        }
-    }
-
-    /// Renames the file, opening it before: whoever still reads it goes on when it is gone. (Without a file to spare for that,
-    /// a reader that comes later fails.)
+    /// Renames the file; whoever opens it later finds it there.
     pub(crate) fn rename(&self, to: PathBuf) -> io::Result<()> {
-        let _ = self.get();
         let mut state = self.state.lock();
         if state.path != to {
             self.disk.rename(&state.path, &to)?;

@@ -13,8 +13,8 @@ pub(super) const DELETED: &str = ".deleted";
 pub(super) const CLEANED: &str = ".cleaned";
 /// Ends the names of a cleaned segment that is not in its place yet.
 pub(super) const SWAP: &str = ".swap";
-/// Without its dot.
-pub(super) const SWAP_EXTENSION: &str = "swap";
+/// Ends the names of segments whose place a cleaned one takes, until it has it.
+pub(super) const REPLACED: &str = ".replaced";
 const TEMPORARY: &str = ".tmp";
 /// Ends the names of folders that wait to be deleted.
 pub(super) const DELETE: &str = "-delete";
@@ -37,33 +37,54 @@ pub(super) fn offset(name: &str, suffix: &str) -> Option<Offset> {
 
 /// The name of a file that waits to be deleted; its own if it does already.
 pub(super) fn deleted(path: &Path) -> PathBuf {
-    if path.as_os_str().as_encoded_bytes().ends_with(DELETED.as_bytes()) {
+    if ends_with(path, DELETED) {
         return path.to_owned();
     }
+    with_suffix(&in_place(path), DELETED)
+}
+
+/// The name of a file of a cleaned segment that is whole and not in its place; its own if it has that already.
+pub(super) fn swap(path: &Path) -> PathBuf {
+    if ends_with(path, SWAP) {
+        return path.to_owned();
+    }
+    let in_place = if ends_with(path, CLEANED) { path.with_extension("") } else { path.to_owned() };
+    with_suffix(&in_place, SWAP)
+}
+
+/// The name of a file whose place another one is about to take; its own if it has that already.
+pub(super) fn replaced(path: &Path) -> PathBuf {
+    if ends_with(path, REPLACED) { path.to_owned() } else { with_suffix(path, REPLACED) }
+}
+
+/// The name that a file had before it was to be replaced.
+pub(super) fn in_place(path: &Path) -> PathBuf {
+    if ends_with(path, REPLACED) { path.with_extension("") } else { path.to_owned() }
+}
+
+fn ends_with(path: &Path, suffix: &str) -> bool {
+    path.as_os_str().as_encoded_bytes().ends_with(suffix.as_bytes())
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
-    name.push(DELETED);
+    name.push(suffix);
     name.into()
 }
 
 /// The name of a file that is not whole yet.
 pub(super) fn temporary(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(TEMPORARY);
-    name.into()
+    with_suffix(path, TEMPORARY)
 }
 
 /// The name of an index whose segment is missing.
 pub(super) fn orphan(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".orphan");
-    name.into()
+    with_suffix(path, ".orphan")
 }
 
 /// The name of what a damaged segment held from a position on.
 pub(super) fn damaged(segment: &Path, position: u64) -> PathBuf {
-    let mut name = segment.as_os_str().to_owned();
-    name.push(format!(".{position}.damaged"));
-    name.into()
+    with_suffix(segment, &format!(".{position}.damaged"))
 }
 
 /// `topic-0.UUID-delete`: the name of a folder that is put out of the way, for `why`. As in Kafka the topic's part is cut where
@@ -82,7 +103,7 @@ pub(super) fn is_deleted_folder(name: &str) -> bool {
 
 /// Whether a file is a left-over of an unfinished change: a replacement never renamed, or a file never deleted.
 pub(super) fn is_left_over(name: &str) -> bool {
-    [DELETED, TEMPORARY, SWAP, CLEANED].iter().any(|suffix| name.ends_with(suffix))
+    [DELETED, REPLACED, TEMPORARY, SWAP, CLEANED].iter().any(|suffix| name.ends_with(suffix))
 }
 
 /// The partition of a folder's name: `topic-0`.
@@ -121,6 +142,12 @@ mod tests {
     fn a_name_is_its_offset_in_twenty_digits() {
         assert_eq!(of(Offset(42), LOG), "00000000000000000042.log");
         assert_eq!(deleted(&deleted(Path::new("a.log"))), Path::new("a.log.deleted"));
+        assert_eq!(deleted(&replaced(Path::new("a.log"))), Path::new("a.log.deleted"));
+        assert_eq!(in_place(&replaced(&replaced(Path::new("a.log")))), Path::new("a.log"));
+        assert_eq!(in_place(Path::new("a.log")), Path::new("a.log"));
+        for path in ["a.log", "a.log.cleaned", "a.log.swap"] {
+            assert_eq!(swap(Path::new(path)), Path::new("a.log.swap"));
+        }
         assert_eq!(offset("00000000000000000042.log", LOG), Some(Offset(42)));
         for other in ["42.log", "0000000000000000004x.log", "99999999999999999999.log", "a.index"] {
             assert_eq!(offset(other, LOG), None, "{other}");

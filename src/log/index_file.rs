@@ -54,13 +54,9 @@ impl<const N: usize> IndexFile<N> {
         Ok(())
     }
 
-    /// Forgets all entries.
-    pub(super) fn clear(&self) -> io::Result<()> {
+    /// Forgets all entries. They stay in the file until others are written over them or [`IndexFile::cut`] is called.
+    pub(super) fn forget(&self) {
         self.entries.store(0, Ordering::Release);
-        if self.file.path().exists() {
-            self.file.get()?.truncate(0)?;
-        }
-        Ok(())
     }
 
     /// Cuts what a failed append may have left behind the last entry. No append may be under way.

@@ -49,7 +49,8 @@ fn clear_indexes(
     let log = file_name::of(base, file_name::LOG);
     let found =
         INDEXES.map(|it| file_name::of(base, it)).into_iter().filter(|it| names.contains(it));
-    if names.contains(&format!("{log}{}", file_name::DELETED)) {
+    let was_to_go = [file_name::DELETED, file_name::REPLACED];
+    if was_to_go.iter().any(|it| names.contains(&format!("{log}{it}"))) {
         found.into_iter().try_for_each(|it| remove(disk.as_ref(), dir, &it))?;
         return Ok(Offset(0));
     }

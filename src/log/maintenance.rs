@@ -13,32 +13,40 @@ use super::{
 };
 use crate::base::{Offset, TimestampMs};
 
+/// Segments that are renamed before the log is seen without them: each is open until then.
+const DELETED_AT_ONCE: usize = 32;
+
 impl Log {
     /// Deletes segments that lie below the log's start or that retention by time or size no longer keeps, and rolls one that is too old; returns how
-    /// many. Also forgets silent producers, flushes what was rolled, and closes files that nobody uses.
+    /// many. Also forgets silent producers, and flushes what was rolled.
     pub fn retain(&self, now: TimestampMs) -> Result<usize, LogError> {
-        self.apply_retention(now).map_err(|it| self.health.failed(it))
+        let _set = self.segment_set.lock();
+        // What fails here is tried again, and has left nothing in doubt: a full disk gets room from what goes next.
+        let deleted = self.apply_retention(now).map_err(|it| self.health.failed_this_time(it))?;
+        self.flush_sealed().map_err(|it| self.health.failed(it))?;
+        Ok(deleted)
     }
 
     fn apply_retention(&self, now: TimestampMs) -> Result<usize, LogError> {
-        let _set = self.segment_set.lock();
-        let (deleted, due) = {
+        let (due, rolled, leaving) = {
             let mut writer = self.writer.lock();
             self.check_open(&writer)?;
-            self.roll_if_old(&mut writer, now)?;
+            let mut rolled = self.roll_if_old(&mut writer, now);
             let expiration_ms = self.settings.load().producer_id_expiration_ms;
             writer.producers.expire(now, expiration_ms);
+            let mut leaving = self.leaving(&writer, now);
+            if leaving.len() == self.segments.load().len() {
+                // The log goes on in a new one, or the last one stays.
+                rolled = rolled.and_then(|()| self.roll(&mut writer, now).map(drop));
+                leaving.truncate(leaving.len() - usize::from(rolled.is_err()));
+            }
             let due = writer.deleted.extract_if(.., |it| it.0 <= now).collect();
-            (self.delete_segments(&mut writer, now), due)
+            (due, rolled, leaving)
         };
         // Large files take their time to go: appends go on meanwhile.
         self.purge(due)?;
-        let deleted = deleted?;
-        self.flush_sealed()?;
-        for segment in self.segments.load().iter() {
-            segment.close_if_idle();
-        }
-        Ok(deleted)
+        self.delete_segments(&leaving, now)?;
+        rolled.map(|()| leaving.len())
     }
 
     /// Everything in segments before this offset is on disk: after a crash, recovery begins here.
@@ -115,47 +123,60 @@ impl Log {
         Ok(())
     }
 
-    fn delete_segments(&self, writer: &mut Writer, now: TimestampMs) -> Result<usize, LogError> {
-        let segments = self.segments.load_full();
-        let spans: Vec<_> = segments.iter().map(|it| span(it)).collect();
-        let count = deletable(&spans, &self.settings.load(), now)
+    /// The segments that are not kept any more, from the front.
+    fn leaving(&self, writer: &Writer, now: TimestampMs) -> Vec<Arc<Segment>> {
+        let segments = self.segments.load();
+        let spans = segments.iter().map(|it| span(it));
+        let count = deletable(spans, &self.settings.load(), now)
             .max(below_start(&segments, self.log_start_offset()))
             .min(free_of_routes(&segments, &writer.producers, now));
-        if count == 0 {
-            return Ok(0);
-        }
-        if count == segments.len() {
-            self.roll(writer, now)?;
-            // The new segment alone tells the log's end: it must not vanish in a power cut that keeps the renames.
-            self.sync_folder()?;
-        }
-        let renamed = self.mark_deleted(writer, segments.get(..count).unwrap_or_default(), now);
-        let log_start = self.log_start_offset();
-        writer.epochs.truncate_to(log_start);
-        // The first segment may begin before the start: recovery begins there, with what was known of producers.
-        let first = self.segments.load().first().map_or(log_start, |it| it.base_offset);
-        self.remove_snapshots_before(first)?;
-        renamed.map(|()| count)
+        segments.get(..count).unwrap_or_default().to_vec()
     }
 
-    /// Takes one segment after another out of the log; what cannot be renamed stays in it.
-    fn mark_deleted(
-        &self,
-        writer: &mut Writer,
-        segments: &[Arc<Segment>],
-        now: TimestampMs,
-    ) -> Result<(), LogError> {
-        let due = self.deletion_due(now);
-        for segment in segments {
-            writer.deleted.push((due, segment.mark_deleted()?));
-            let kept = self.segments.load().get(1..).unwrap_or_default().to_vec();
-            let log_start = kept.first().map_or(self.log_end_offset(), |it| it.base_offset);
-            // In this order: a reader that does not find the segment finds that the log begins later.
-            self.start.fetch_max(log_start.0, Ordering::AcqRel);
-            self.segments.store(Arc::new(kept));
-            segment.close_if_unread();
+    /// Takes segments out of the log, from the front. Appends go on meanwhile.
+    fn delete_segments(&self, leaving: &[Arc<Segment>], now: TimestampMs) -> Result<(), LogError> {
+        if leaving.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        if self.segments.load().len() == leaving.len() + 1 {
+            // The one that is left alone tells the log's end: it must not vanish in a power cut that keeps the renames.
+            self.sync_folder()?;
+        }
+        leaving.chunks(DELETED_AT_ONCE).try_for_each(|it| self.take_out(it, now))?;
+        // The first segment may begin before the start: recovery begins there, with what was known of producers.
+        let first = self.segments.load().first().map(|it| it.base_offset);
+        self.remove_snapshots_before(first.unwrap_or_else(|| self.log_start_offset()))
+    }
+
+    /// Takes the first segments out of the log; what cannot be renamed stays in it. Their new names are on disk before the
+    /// log begins later: where it begins is then not written down any more, and what was deleted on request must not be back.
+    fn take_out(&self, segments: &[Arc<Segment>], now: TimestampMs) -> Result<(), LogError> {
+        let mut files = Vec::with_capacity(segments.len());
+        let renamed = segments.iter().try_for_each(|it| {
+            files.push(it.mark_deleted()?);
+            Ok(())
+        });
+        self.sync_folder()?;
+        let (due, count) = (self.deletion_due(now), files.len());
+        let mut writer = self.writer.lock();
+        writer.deleted.extend(files.into_iter().map(|it| (due, it)));
+        let kept = self.segments.load().get(count..).unwrap_or_default().to_vec();
+        let log_start = kept.first().map_or(self.log_end_offset(), |it| it.base_offset);
+        // In this order: a reader that does not find a segment finds that the log begins later.
+        self.start.fetch_max(log_start.0, Ordering::AcqRel);
+        self.segments.store(Arc::new(kept));
+        writer.epochs.truncate_to(self.log_start_offset());
+        drop(writer);
+        segments.iter().take(count).for_each(Segment::close_if_unread);
+        renamed
+    }
+
+    /// Removes at once what waits for `file.delete.delay.ms`, on a disk that is full; whether there was anything.
+    pub(super) fn remove_deleted(&self) -> Result<bool, LogError> {
+        let _set = self.segment_set.lock();
+        let deleted = std::mem::take(&mut self.writer.lock().deleted);
+        let has_some = !deleted.is_empty();
+        self.purge(deleted).map(|()| has_some)
     }
 
     /// When files that are renamed now may go.

@@ -26,6 +26,7 @@ mod marks;
 mod meta_properties;
 mod offset_checkpoint;
 mod offset_index;
+mod open_files;
 mod partition_metadata;
 mod producer_recovery;
 mod producer_snapshot;
@@ -48,6 +49,8 @@ mod time_index;
 #[cfg(test)]
 mod faulty;
 #[cfg(test)]
+mod power_cut;
+#[cfg(test)]
 mod tests;
 
 #[cfg(test)]
@@ -58,6 +61,7 @@ pub use dir_owner::DirOwner;
 pub use error::LogError;
 pub use health::Health;
 pub use log::{AppendContext, Appended, Log};
+pub use open_files::OpenFiles;
 pub use producer_state::{ActiveProducer, ProducerCheck, StoredBatch, UnfinishedRoute, is_derived};
 pub use read::{Fetched, TimestampAndOffset};
 pub use recovery::Recovery;

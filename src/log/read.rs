@@ -73,11 +73,11 @@ impl Log {
         target: TimestampMs,
         ceiling: Offset,
     ) -> Result<Option<TimestampAndOffset>, LogError> {
-        for segment in self.segments_from(self.log_start_offset()) {
+        for segment in self.segments_from(self.log_start_offset()).iter() {
             if segment.times().largest.is_none_or(|it| it.timestamp < target) {
                 continue;
             }
-            if let Some(found) = self.told(self.find_in(&segment, target))? {
+            if let Some(found) = self.told(self.find_in(segment, target))? {
                 return Ok(Some(found).filter(|it| it.offset < ceiling));
             }
         }
@@ -88,12 +88,12 @@ impl Log {
     pub fn max_timestamp(&self) -> Result<Option<TimestampAndOffset>, LogError> {
         let log_start = self.log_start_offset();
         let mut newest: Option<(Arc<Segment>, TimestampOffset)> = None;
-        for segment in self.segments_from(log_start) {
+        for segment in self.segments_from(log_start).iter() {
             let is_newer = |it: &TimestampOffset| {
                 newest.as_ref().is_none_or(|(_, at)| at.timestamp < it.timestamp)
             };
-            if let Some(it) = self.told(self.largest_from(&segment, log_start))?.filter(is_newer) {
-                newest = Some((segment, it));
+            if let Some(it) = self.told(self.largest_from(segment, log_start))?.filter(is_newer) {
+                newest = Some((Arc::clone(segment), it));
             }
         }
         let Some((segment, it)) = newest else { return Ok(None) };

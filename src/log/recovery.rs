@@ -144,7 +144,9 @@ impl Loader<'_> {
             let need_not_check =
                 found.epochs_known && self.believes(next_base) && split_off != Some(base);
             let adopted = if need_not_check { adopt(&segment)? } else { None };
-            if let Some(end) = adopted {
+            // A kill may have left in two segments what was behind damage: the second one is believed.
+            let is_before_next = |end: &Offset| next_base.is_none_or(|it| *end <= it);
+            if let Some(end) = adopted.filter(is_before_next) {
                 found.end = end;
             } else {
                 split_off = self.recover(&segment, next_base, found)?;
@@ -239,17 +241,19 @@ impl Loader<'_> {
         }
         found.recovery.segments += 1;
         found.recovery.bytes_checked += position;
+        let mut split_off = None;
+        if position < size {
+            let damage =
+                Damage { segment, position, expected: found.end, next_base, entries: &entries };
+            split_off = self.save_rest(&damage, size, found)?;
+            segment.set_size(position);
+            file.truncate(position).map_err(LogError::storage("truncate", &path))?;
+        }
+        // Last: the old entries tell a start that comes after a kill in here where good batches are.
+        segment.cut_indexes()?;
         if next_base.is_some() {
             segment.seal()?;
         }
-        if position == size {
-            return Ok(None);
-        }
-        let damage =
-            Damage { segment, position, expected: found.end, next_base, entries: &entries };
-        let split_off = self.save_rest(&damage, size, found)?;
-        segment.set_size(position);
-        file.truncate(position).map_err(LogError::storage("truncate", &path))?;
         Ok(split_off)
     }
 
@@ -308,17 +312,17 @@ impl Loader<'_> {
     }
 }
 
-/// The entries of the offset index, which is cleared with the other to be built anew.
+/// The entries of the offset index, which is about to be built anew over them, like the other.
 fn take_entries(segment: &Segment) -> Result<Vec<OffsetPosition>, LogError> {
     segment.set_largest(None);
     let take = || {
         segment.offset_index.entries.load()?;
         let entries = segment.offset_index.all()?;
-        segment.offset_index.entries.clear()?;
-        segment.time_index.entries.clear()?;
+        segment.offset_index.entries.forget();
+        segment.time_index.entries.forget();
         Ok(entries)
     };
-    take().map_err(LogError::storage("truncate the indexes of", &segment.log.path()))
+    take().map_err(LogError::storage("read the indexes of", &segment.log.path()))
 }
 
 /// Records before the next segment that are not there. Only damage or a hand in the folder does that.

@@ -13,38 +13,41 @@ pub(super) struct SegmentSpan {
 
 /// How many segments from the front are to be deleted. The active one, the last, is among them only if it has
 /// records and all of those before it go; another one without records, as damage leaves it, holds up nothing.
-pub(super) fn deletable(
-    segments: &[SegmentSpan],
-    settings: &LogSettings,
-    now: TimestampMs,
-) -> usize {
+pub(super) fn deletable<S>(mut segments: S, settings: &LogSettings, now: TimestampMs) -> usize
+where
+    S: ExactSizeIterator<Item = SegmentSpan> + DoubleEndedIterator + Clone,
+{
     if !settings.cleanup_policy.delete {
         return 0;
     }
-    let count = by_time(segments, settings.retention_ms, now)
-        .max(by_size(segments, settings.retention_bytes));
-    let keeps_active = segments.last().is_some_and(|it| it.size == 0);
-    count.min(segments.len() - usize::from(keeps_active))
+    let count = by_time(segments.clone(), settings.retention_ms, now)
+        .max(by_size(segments.clone(), settings.retention_bytes));
+    let len = segments.len();
+    let keeps_active = segments.next_back().is_some_and(|it| it.size == 0);
+    count.min(len - usize::from(keeps_active))
 }
 
-/// `retention.ms`: −1 keeps for ever.
-fn by_time(segments: &[SegmentSpan], retention_ms: i64, now: TimestampMs) -> usize {
+/// `retention.ms`: −1 keeps for ever. Looks no further than to the first segment that is kept.
+fn by_time(
+    segments: impl Iterator<Item = SegmentSpan>,
+    retention_ms: i64,
+    now: TimestampMs,
+) -> usize {
     let Ok(retention_ms) = u64::try_from(retention_ms) else { return 0 };
-    let is_old = |it: &&SegmentSpan| now.since(it.youngest) > retention_ms;
-    segments.iter().take_while(is_old).count()
+    segments.take_while(|it| now.since(it.youngest) > retention_ms).count()
 }
 
 /// `retention.bytes`: a segment goes if what follows it is still that much; −1 keeps all.
-fn by_size(segments: &[SegmentSpan], retention_bytes: i64) -> usize {
+fn by_size(segments: impl Iterator<Item = SegmentSpan> + Clone, retention_bytes: i64) -> usize {
     let Ok(retention_bytes) = u64::try_from(retention_bytes) else { return 0 };
-    let total: u64 = segments.iter().map(|it| it.size).sum();
+    let total: u64 = segments.clone().map(|it| it.size).sum();
     let Some(mut excess) = total.checked_sub(retention_bytes) else { return 0 };
-    let goes = |it: &&SegmentSpan| {
+    let goes = |it: &SegmentSpan| {
         let left = excess.checked_sub(it.size);
         excess = left.unwrap_or(0);
         left.is_some()
     };
-    segments.iter().take_while(goes).count()
+    segments.take_while(goes).count()
 }
 
 #[cfg(test)]
@@ -54,13 +57,12 @@ mod tests {
 
     fn check(sizes_and_ages: &[(u64, i64)], retention: (i64, i64), want: usize) {
         let now = TimestampMs(1_000_000);
-        let spans: Vec<_> = sizes_and_ages
+        let spans = sizes_and_ages
             .iter()
-            .map(|&(size, age)| SegmentSpan { size, youngest: TimestampMs(now.0 - age) })
-            .collect();
+            .map(|&(size, age)| SegmentSpan { size, youngest: TimestampMs(now.0 - age) });
         let settings =
             LogSettings { retention_ms: retention.0, retention_bytes: retention.1, ..settings() };
-        assert_eq!(deletable(&spans, &settings, now), want);
+        assert_eq!(deletable(spans, &settings, now), want);
     }
 
     #[test]
@@ -97,6 +99,6 @@ mod tests {
             ..settings()
         };
         let span = SegmentSpan { size: 1, youngest: TimestampMs(0) };
-        assert_eq!(deletable(&[span], &settings, TimestampMs(99)), 0);
+        assert_eq!(deletable([span].into_iter(), &settings, TimestampMs(99)), 0);
     }
 }

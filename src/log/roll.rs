@@ -5,7 +5,10 @@
 use std::sync::Arc;
 
 use super::{
-    Log, LogError, LogSettings, file_name, log::Writer, producer_snapshot, segment::Segment,
+    Log, LogError, LogSettings, file_name,
+    log::{State, Writer},
+    producer_snapshot,
+    segment::Segment,
     stamp::Stamped,
 };
 use crate::base::TimestampMs;
@@ -41,7 +44,12 @@ impl Log {
         self.active().seal()?;
         self.write_snapshot(writer, false)?;
         let segment = Arc::new(Segment::new(&self.disk, &self.path(), self.log_end_offset(), now));
-        segment.create(self.settings.load().preallocated_bytes())?;
+        // One that is not the log's would hide, at the next start, what the active one holds from there on.
+        segment.create(self.settings.load().preallocated_bytes()).inspect_err(|_| {
+            if !segment.remove(self.disk.as_ref()) {
+                writer.state = State::Offline;
+            }
+        })?;
         let mut segments = self.segments.load().as_ref().clone();
         segments.push(Arc::clone(&segment));
         self.segments.store(Arc::new(segments));

@@ -207,12 +207,18 @@ impl Segment {
         let Some(largest) = self.times().largest else { return Ok(()) };
         let offset_index = self.offset_index.entries.file();
         offset_index.get().map_err(LogError::storage("create", &offset_index.path()))?;
-        let seal = || {
-            self.time_index.append_if_later(largest)?;
+        let noted = self.time_index.append_if_later(largest);
+        noted.map_err(LogError::storage("seal", &self.log.path()))?;
+        self.cut_indexes()
+    }
+
+    /// Lets the indexes end with their last entries.
+    pub(super) fn cut_indexes(&self) -> Result<(), LogError> {
+        let cut = || {
             self.offset_index.entries.cut()?;
             self.time_index.entries.cut()
         };
-        seal().map_err(LogError::storage("seal", &self.log.path()))
+        cut().map_err(LogError::storage("cut the indexes of", &self.log.path()))
     }
 
     fn give_back_room(&self) -> Result<(), LogError> {

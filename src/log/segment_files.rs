@@ -10,19 +10,12 @@ use std::{
 
 use super::{
     LogError,
-    file::{Disk, LazyFile},
+    file::{Disk, File, LazyFile},
     file_name,
     segment::Segment,
 };
 
 impl Segment {
-    /// Closes files that were not used since the last call.
-    pub(super) fn close_if_idle(&self) {
-        for file in self.files() {
-            file.close_if_idle();
-        }
-    }
-
     /// Closes the files of one that was taken out of its log, if the caller alone still has it: many may go at once.
     pub(super) fn close_if_unread(self: &Arc<Self>) {
         if Arc::strong_count(self) == 1 {
@@ -43,7 +36,7 @@ impl Segment {
         }
     }
 
-    /// Gives the files other names, the `.log` last; those that are not there yet are made.
+    /// Gives the files other names, the `.log` last.
     pub(super) fn rename(&self, name: impl Fn(&Path) -> PathBuf) -> Result<(), LogError> {
         self.files().into_iter().rev().try_for_each(|file| {
             let path = file.path();
@@ -51,37 +44,48 @@ impl Segment {
         })
     }
 
-    /// Makes the files, or empties those that are there.
-    pub(super) fn clear(&self) -> Result<(), LogError> {
-        self.files().into_iter().try_for_each(|file| {
-            let cleared = file.get().and_then(|it| it.truncate(0));
+    /// Makes the files, or empties those that are there. They stay open for as long as what this returns is held.
+    pub(super) fn clear(&self) -> Result<Vec<Arc<dyn File>>, LogError> {
+        let clear = |file: &LazyFile| {
+            let cleared = file.get().and_then(|it| it.truncate(0).map(|()| it));
             cleared.map_err(LogError::storage("truncate", &file.path()))
-        })
+        };
+        self.files().into_iter().map(clear).collect()
     }
 
-    /// Removes the files, the `.log` first; what cannot be removed stays.
-    pub(super) fn remove(&self, disk: &dyn Disk) {
-        for file in self.files() {
-            // Ignored on purpose: the next start removes it.
-            let _ = disk.remove(&file.path());
-        }
+    /// Removes the files, the `.log` first; whether all are gone.
+    pub(super) fn remove(&self, disk: &dyn Disk) -> bool {
+        let removed = self.files().map(|it| disk.remove(&it.path()));
+        removed.iter().all(Result::is_ok)
     }
 
-    /// Renames the files out of the way; readers that hold the segment go on. Returns where they are now. What failed half
-    /// way is carried on by the next call.
+    /// Renames the files out of the way, opening them before: readers that hold the segment go on when they are gone. (Without a file to
+    /// spare for that, a reader that comes later fails.) Returns where they are now. What failed half way is carried on by the next call.
     pub(super) fn mark_deleted(&self) -> Result<Vec<PathBuf>, LogError> {
+        for file in self.files() {
+            let _ = file.get();
+        }
+        self.put(file_name::deleted)
+    }
+
+    /// As [`Segment::rename`], of files that a hand may have taken away: where they were to go, they are.
+    pub(super) fn put(&self, name: fn(&Path) -> PathBuf) -> Result<Vec<PathBuf>, LogError> {
         let mut renamed = Vec::new();
         for file in self.files() {
             let path = file.path();
-            let to = file_name::deleted(&path);
+            let to = name(&path);
             match file.rename(to.clone()) {
-                // Taken away by hand: it is where it was to go.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 done => done.map_err(LogError::storage("rename", &path))?,
             }
             renamed.push(to);
         }
         Ok(renamed)
+    }
+
+    /// Where the files are.
+    pub(super) fn paths(&self) -> Vec<PathBuf> {
+        self.files().map(LazyFile::path).to_vec()
     }
 
     fn files(&self) -> [&LazyFile; 3] {

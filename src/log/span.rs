@@ -4,7 +4,7 @@
 //! Rule: nothing at or beyond the ceiling is inside, whatever headers in between say: the end is looked up by itself. The
 //! headers at both ends are checked; a damaged batch in the middle is found by its CRC, by whoever reads it.
 
-use std::sync::Arc;
+use std::{ops::Deref, sync::Arc};
 
 use super::{
     Health, Log, LogError, LogSlice,
@@ -22,6 +22,20 @@ pub(super) struct Span {
     pub(super) first: Located,
     /// Where the last whole batch ends.
     pub(super) end: u64,
+}
+
+/// The last segments of a log, as they were published together.
+pub(super) struct SegmentsFrom {
+    all: Arc<Vec<Arc<Segment>>>,
+    first: usize,
+}
+
+impl Deref for SegmentsFrom {
+    type Target = [Arc<Segment>];
+
+    fn deref(&self) -> &Self::Target {
+        self.all.get(self.first..).unwrap_or_default()
+    }
 }
 
 /// How far a read may go.
@@ -151,10 +165,10 @@ impl Log {
     }
 
     /// The segment that may hold `offset`, and those after it.
-    pub(super) fn segments_from(&self, offset: Offset) -> Vec<Arc<Segment>> {
-        let segments = self.segments.load();
-        let after = segments.partition_point(|it| it.base_offset <= offset);
-        segments.get(after.saturating_sub(1)..).unwrap_or_default().to_vec()
+    pub(super) fn segments_from(&self, offset: Offset) -> SegmentsFrom {
+        let all = self.segments.load_full();
+        let after = all.partition_point(|it| it.base_offset <= offset);
+        SegmentsFrom { all, first: after.saturating_sub(1) }
     }
 
     /// The first batch that ends at or after `from`, in a segment whose batches all end below `end`.

@@ -14,6 +14,8 @@
 use bytes::{Buf, BufMut};
 use serde::{Serialize, de::DeserializeOwned};
 
+use super::checksums::Checksums;
+
 const HEADER_BYTES: usize = 9;
 
 /// What a disk writes as a whole: of a write that a power cut ended, some sectors arrive and others stay zeros.
@@ -97,8 +99,21 @@ fn decode_at<T: DeserializeOwned>(bytes: &[u8], offset: usize) -> Result<(T, usi
 
 /// Whether the bad frame at `offset` is what a write leaves that was never finished.
 fn is_torn(bytes: &[u8], offset: usize) -> bool {
-    let is_last = !(offset + 1..bytes.len()).any(|it| intact_at(bytes, it).is_some());
-    is_last && (is_short(bytes, offset) || has_unwritten_sector(bytes, offset))
+    (is_short(bytes, offset) || has_unwritten_sector(bytes, offset))
+        && !has_frame_behind(bytes, offset)
+}
+
+/// Whether a good frame begins anywhere behind `offset`. Where, nothing tells that can be believed.
+fn has_frame_behind(bytes: &[u8], offset: usize) -> bool {
+    let tail = bytes.get(offset..).unwrap_or_default();
+    let checksums = Checksums::of(tail);
+    (1..tail.len()).any(|at| {
+        header_at(tail, at).is_some_and(|(length, version, crc, rest)| {
+            let len = usize::try_from(length).ok().filter(|it| *it <= rest.len());
+            let head = header_checksum(length, version);
+            len.and_then(|it| checksums.behind(head, at + HEADER_BYTES, it)) == Some(crc)
+        })
+    })
 }
 
 /// Whether the file ends before the frame does. It does not where the rest of the file is a whole frame but for the length
@@ -137,8 +152,11 @@ fn intact_at(bytes: &[u8], offset: usize) -> Option<(u8, &[u8])> {
 }
 
 fn checksum(length: u32, version: u8, body: &[u8]) -> u32 {
-    let header = crc32c::crc32c_append(crc32c::crc32c(&length.to_be_bytes()), &[version]);
-    crc32c::crc32c_append(header, body)
+    crc32c::crc32c_append(header_checksum(length, version), body)
+}
+
+fn header_checksum(length: u32, version: u8) -> u32 {
+    crc32c::crc32c_append(crc32c::crc32c(&length.to_be_bytes()), &[version])
 }
 
 #[cfg(test)]
@@ -198,6 +216,21 @@ mod tests {
             unwritten[start..].fill(0);
             assert_eq!(decode_all::<String>(&unwritten).1, torn, "bytes from {start}");
         }
+    }
+
+    #[test]
+    fn a_large_tail_is_searched_for_a_good_frame_without_reading_it_again_and_again() {
+        // Wherever one begins to read, it looks like the length of a frame that ends within the file.
+        let large = "\u{0}\u{0}\u{1}\u{2}".repeat(1 << 16);
+        let mut bytes = file(&["first", &large]);
+        let cut = bytes.len() - 1;
+        let boundary = encode(&"first").len();
+        let torn = Some(FrameError::Torn { offset: boundary });
+        assert_eq!(decode_all::<String>(&bytes[..cut]).1, torn);
+        bytes.truncate(cut);
+        bytes.extend(encode(&"behind"));
+        let damaged = Some(FrameError::Damaged { offset: boundary });
+        assert_eq!(decode_all::<String>(&bytes).1, damaged);
     }
 
     #[test]

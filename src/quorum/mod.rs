@@ -12,6 +12,7 @@
 //! | `quorum.end`      | the log's length, from a clean stop to the next write           |
 //! | `.lock`           | locked while a process uses the folder                          |
 
+mod checksums;
 mod cluster_id;
 mod consensus;
 mod driver;

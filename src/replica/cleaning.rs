@@ -137,7 +137,7 @@ impl ReplicaManager {
         let mut max_due_ratio = -1.0;
         for hosted in self.hosted().values() {
             let log = hosted.partition.log();
-            if log.is_being_cleaned() {
+            if log.is_left_alone(now) {
                 continue;
             }
             let cleanable = match log.cleanable(hosted.partition.last_stable_offset(), now) {

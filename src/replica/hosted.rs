@@ -84,7 +84,9 @@ impl Hosted {
     }
 
     pub(super) fn retain(&self) {
+        // It may be deleted meanwhile.
         if let Err(error) = self.partition.log().retain(now())
+            && !matches!(error, LogError::Closed(_))
             && self.dir.health.is_online()
         {
             let cause = cause(&error);

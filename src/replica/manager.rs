@@ -20,7 +20,7 @@ use super::{
 use crate::{
     base::{LeaderEpoch, TopicId, TopicName, TopicPartition},
     config::{Config, TopicConfig, TopicConfigs},
-    log::LogDir,
+    log::{LogDir, OpenFiles},
     metadata::{MetadataImage, TopicImage},
     telemetry::Metrics,
 };
@@ -193,13 +193,14 @@ impl ReplicaManager {
         self.dirs.iter().map(|it| (it.path.display().to_string(), it.health.is_online()))
     }
 
-    /// Applies retention to every log; called now and then.
+    /// Applies retention to every log, and closes files that nobody uses; called now and then. Topics are made and deleted
+    /// meanwhile: it waits for fsyncs.
     pub fn retain(&self) {
-        let _changing = self.changing.lock();
-        for it in self.partitions.load().values().filter(|it| it.dir.health.is_online()) {
+        for it in self.hosted().values().filter(|it| it.dir.health.is_online()) {
             it.retain();
         }
-        self.store_checkpoints();
+        OpenFiles::of_this_process().close_idle();
+        self.checkpoint();
     }
 
     /// fsyncs the logs that are due by `flush.ms`; called now and then.

@@ -8,6 +8,7 @@
 
 mod cleanable;
 mod group;
+mod interrupted;
 mod offset_map;
 mod output;
 mod retained;
@@ -27,7 +28,7 @@ use std::{
 use parking_lot::Mutex;
 
 pub use self::cleanable::Cleanable;
-pub(super) use self::swap::complete_swaps;
+pub(super) use self::interrupted::complete_swaps;
 use self::{
     cleanable::{SealedSpan, cleanable},
     round::Round,
@@ -49,6 +50,8 @@ pub(super) struct CleanedState {
     busy: Mutex<()>,
     /// A batch of it cannot be read.
     is_uncleanable: AtomicBool,
+    /// When it could not be cleaned last: it is left alone then, so that others have their turn.
+    failed_at: AtomicI64,
 }
 
 /// What all threads that clean have in common.
@@ -84,6 +87,9 @@ pub struct Cleaned {
     pub bytes_read: u64,
     pub bytes_written: u64,
 }
+
+/// How long a log is left alone that could not be cleaned: a full disk most often stays so for a while.
+const RETRY_AFTER_MS: i64 = 60_000;
 
 /// The longest rest without a look at whether the node stops.
 const REST: Duration = Duration::from_millis(50);
@@ -132,6 +138,9 @@ impl Cleaner {
         };
         if let Err(LogError::CorruptBatch { .. } | LogError::Undecodable { .. }) = &cleaned {
             log.cleaned.is_uncleanable.store(true, Ordering::Relaxed);
+        }
+        if cleaned.is_err() {
+            log.cleaned.failed_at.store(now.0, Ordering::Relaxed);
         }
         cleaned.map(Some)
     }
@@ -209,9 +218,11 @@ impl Log {
         cleanable.is_due(&self.settings.load())
     }
 
-    /// Whether some thread cleans it now.
-    pub fn is_being_cleaned(&self) -> bool {
-        self.cleaned.busy.is_locked()
+    /// Whether some thread cleans it now, or could not shortly before.
+    pub fn is_left_alone(&self, now: TimestampMs) -> bool {
+        let failed_ms_ago = now.0.saturating_sub(self.cleaned.failed_at.load(Ordering::Relaxed));
+        // A clock that was set back keeps nobody waiting.
+        self.cleaned.busy.is_locked() || (0..RETRY_AFTER_MS).contains(&failed_ms_ago)
     }
 
     /// Where what was not cleaned yet begins.

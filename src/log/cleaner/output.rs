@@ -2,7 +2,12 @@
 
 use std::{io::IoSlice, sync::Arc};
 
-use super::super::{Health, Log, LogError, file::Disk, file_name, segment::Segment};
+use super::super::{
+    Log, LogError,
+    file::{Disk, File},
+    file_name,
+    segment::Segment,
+};
 use crate::{
     base::TimestampMs,
     wire::record_batch::{Batch, BatchHeader},
@@ -11,6 +16,8 @@ use crate::{
 pub(super) struct CleanedSegment {
     disk: Arc<dyn Disk>,
     segment: Segment,
+    /// Open until it is whole: another topic may have the folder's name by then.
+    _files: Vec<Arc<dyn File>>,
     index_interval_bytes: u32,
     /// When the segments that it is made from were last written to.
     modified: TimestampMs,
@@ -33,11 +40,14 @@ impl CleanedSegment {
         log.check_open(&log.writer.lock())?;
         let segment =
             Segment::named(&log.disk, &log.path(), base_offset, modified, file_name::CLEANED);
-        segment.clear().inspect_err(|_| segment.remove(log.disk.as_ref()))?;
+        let files = segment.clear().inspect_err(|_| {
+            segment.remove(log.disk.as_ref());
+        })?;
         drop(set);
         Ok(Self {
             disk: Arc::clone(&log.disk),
             segment,
+            _files: files,
             index_interval_bytes: log.settings.load().index_interval_bytes,
             modified,
             buffer: Vec::new(),
@@ -67,11 +77,10 @@ impl CleanedSegment {
     }
 
     /// Writes everything, and takes care that it is on disk.
-    pub(super) fn finish(&mut self, health: &Health) -> Result<(), LogError> {
+    pub(super) fn finish(&mut self) -> Result<(), LogError> {
         self.flush()?;
         self.segment.seal()?;
-        // Its files are open: whatever fails is the disk.
-        self.segment.sync().map_err(|it| health.failed(it))
+        self.segment.sync()
     }
 
     pub(super) fn into_segment(self) -> Arc<Segment> {

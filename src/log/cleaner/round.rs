@@ -45,7 +45,14 @@ impl<'a> Round<'a> {
         drop(segments);
         for count in groups {
             let group: Vec<_> = rest.drain(..count).collect();
-            if !self.clean_group(&group, &rule)? {
+            let cleaned = match self.clean_group(&group, &rule) {
+                // What the groups before were made from may take the room that this one needs.
+                Err(error) if error.is_want_of_room() && self.log.remove_deleted()? => {
+                    self.clean_group(&group, &rule)
+                }
+                other => other,
+            };
+            if !cleaned? {
                 return Ok(self.cleaned);
             }
         }
@@ -104,11 +111,7 @@ impl<'a> Round<'a> {
     fn clean_group(&mut self, group: &[Arc<Segment>], rule: &Rule) -> Result<bool, LogError> {
         let mut output = CleanedSegment::create(self.log, group, self.sizes.buffer_bytes)?;
         let filled = self.fill(&mut output, group, rule).and_then(|is_whole| {
-            if is_whole && !output.is_empty() {
-                output.finish(&self.log.health).map(|()| true)
-            } else {
-                Ok(false)
-            }
+            if is_whole && !output.is_empty() { output.finish().map(|()| true) } else { Ok(false) }
         });
         match filled {
             Ok(true) => self.log.swap(group, output.into_segment(), self.now),

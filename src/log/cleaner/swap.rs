@@ -1,27 +1,26 @@
 //! A cleaned segment takes the place of those that it was made from.
 //!
-//! | files of the segment at offset B                       | mean                                                                 |
-//! |--------------------------------------------------------|----------------------------------------------------------------------|
-//! | `B.log.cleaned`, `B.index.cleaned`, `B.timeindex.cleaned` | it is not whole: a start removes it                                 |
-//! | `B.log.swap` (and its indexes, `.swap` or in place)    | it is whole, and holds for all segments from B to its last offset    |
+//! | files                                                  | mean                                                                     |
+//! |--------------------------------------------------------|--------------------------------------------------------------------------|
+//! | `B.log.cleaned`, `B.index.cleaned`, `B.timeindex.cleaned` | the segment at offset B is not whole: a start removes it                 |
+//! | `B.log.swap` (and its indexes, `.swap` or in place)    | it is whole, and holds for all segments from B to its last offset        |
+//! | `….replaced` beside a `.log.swap`                      | what it is made from; without one, the change is done and they may go    |
 //!
 //! Rule: the `.log` is renamed last, and only when all else of a step is on disk; so its name tells how far the change has come. A
-//! start carries on from there.
+//! start carries on from there. Until then nothing of what the segment was made from goes: where its bytes turn out to be
+//! damaged, or the disk refuses a step, all of that gets its names back.
 
-use std::{path::Path, sync::Arc};
+use std::sync::{Arc, atomic::Ordering};
 
-use super::super::{
-    Log, LogError,
-    cursor::LOOKUP_WINDOW_BYTES,
-    file::Disk,
-    file_name,
-    log::{State, Writer},
-    segment::Segment,
-};
+use super::super::{Log, LogError, file_name, log::State, segment::Segment};
 use crate::base::{Offset, TimestampMs};
 
 impl Log {
     /// Puts `cleaned` in the place of `old`. `false`, with its files removed, if the log does not hold all of `old` any more.
+    ///
+    /// # Errors
+    ///
+    /// The log is as it was, or takes no more appends until a start.
     pub(super) fn swap(
         &self,
         old: &[Arc<Segment>],
@@ -33,28 +32,26 @@ impl Log {
             cleaned.remove(self.disk.as_ref());
             return Ok(false);
         }
-        self.take_place_of(old, cleaned, now).map_err(|it| self.health.failed(it))?;
+        self.announce(&cleaned).inspect_err(|_| {
+            cleaned.remove(self.disk.as_ref());
+        })?;
+        if let Err(error) = self.change_files(old, &cleaned) {
+            self.change_back(old, &cleaned).map_err(|it| self.left_half_way(it))?;
+            return Err(error);
+        }
+        self.publish_in_place_of(old, &cleaned);
+        cleaned.close_files();
+        self.let_go(old, now).inspect_err(|_| self.is_cleaned_no_more())?;
+        self.remove_snapshots_of(old)?;
         Ok(true)
     }
 
-    fn take_place_of(
-        &self,
-        old: &[Arc<Segment>],
-        cleaned: Arc<Segment>,
-        now: TimestampMs,
-    ) -> Result<(), LogError> {
-        self.announce(&cleaned).inspect_err(|_| cleaned.remove(self.disk.as_ref()))?;
-        {
-            let mut writer = self.writer.lock();
-            self.check_open(&writer)?;
-            self.replace(&mut writer, old, cleaned, now).inspect_err(|error| {
-                let cause = std::error::Error::source(error).map(ToString::to_string);
-                tracing::error!(dir = %self.path().display(), %error, cause, "took a log offline: its cleaned segment is not in place, which the next start carries on");
-                writer.state = State::Offline;
-            })?;
-        }
-        self.sync_folder()?;
-        self.remove_snapshots_of(old)
+    /// Who reads goes on; what is appended could not be told from what a start takes for it.
+    fn left_half_way(&self, error: LogError) -> LogError {
+        let cause = std::error::Error::source(&error).map(ToString::to_string);
+        tracing::error!(dir = %self.path().display(), %error, cause, "took a log offline: its cleaned segment is not in place, which the next start carries on");
+        self.writer.lock().state = State::Offline;
+        error
     }
 
     pub(super) fn holds(&self, old: &[Arc<Segment>]) -> bool {
@@ -69,30 +66,52 @@ impl Log {
         {
             let writer = self.writer.lock();
             self.check_open(&writer)?;
-            cleaned.rename(|it| it.with_extension(file_name::SWAP_EXTENSION))?;
+            cleaned.rename(file_name::swap)?;
         }
         self.sync_folder()
     }
 
-    fn replace(
-        &self,
-        writer: &mut Writer,
-        old: &[Arc<Segment>],
-        cleaned: Arc<Segment>,
-        now: TimestampMs,
-    ) -> Result<(), LogError> {
+    fn change_files(&self, old: &[Arc<Segment>], cleaned: &Segment) -> Result<(), LogError> {
+        old.iter().try_for_each(|it| it.put(file_name::replaced).map(drop))?;
+        self.sync_folder()?;
+        cleaned.rename(|it| it.with_extension(""))?;
+        self.sync_folder()
+    }
+
+    /// Undoes [`Log::change_files`], wherever it ended. Meanwhile a start would still carry it on.
+    fn change_back(&self, old: &[Arc<Segment>], cleaned: &Segment) -> Result<(), LogError> {
+        cleaned.rename(file_name::swap)?;
+        old.iter().try_for_each(|it| it.put(file_name::in_place).map(drop))?;
+        cleaned.remove(self.disk.as_ref());
+        Ok(())
+    }
+
+    fn publish_in_place_of(&self, old: &[Arc<Segment>], cleaned: &Arc<Segment>) {
+        // Under the lock: an append may begin a new segment.
+        let _writer = self.writer.lock();
         let mut segments = self.segments.load().as_ref().clone();
         let at = first_of(&segments, old);
-        segments.splice(at..at + old.len(), [Arc::clone(&cleaned)]);
+        segments.splice(at..at + old.len(), [Arc::clone(cleaned)]);
         self.segments.store(Arc::new(segments));
+    }
+
+    fn let_go(&self, old: &[Arc<Segment>], now: TimestampMs) -> Result<(), LogError> {
         let due = self.deletion_due(now);
+        let mut failure = None;
         for segment in old {
-            writer.deleted.push((due, segment.mark_deleted()?));
+            let files = segment.mark_deleted().unwrap_or_else(|error| {
+                failure = Some(error);
+                segment.paths()
+            });
+            self.writer.lock().deleted.push((due, files));
             segment.close_if_unread();
         }
-        cleaned.rename(|it| it.with_extension(""))?;
-        cleaned.close_files();
-        Ok(())
+        failure.map_or(Ok(()), Err)
+    }
+
+    /// A name that still ends in `.replaced` would be taken for a part of the next change.
+    fn is_cleaned_no_more(&self) {
+        self.cleaned.is_uncleanable.store(true, Ordering::Relaxed);
     }
 
     /// No segment begins there any more.
@@ -108,87 +127,4 @@ impl Log {
 fn first_of(segments: &[Arc<Segment>], old: &[Arc<Segment>]) -> usize {
     let base_offset = old.first().map_or(Offset(0), |it| it.base_offset);
     segments.partition_point(|it| it.base_offset < base_offset)
-}
-
-/// Carries on what a crash has interrupted, given the names in the folder; whether there was anything.
-pub(in crate::log) fn complete_swaps(
-    disk: &Arc<dyn Disk>,
-    dir: &Path,
-    names: &[String],
-) -> Result<bool, LogError> {
-    let swap = format!("{}{}", file_name::LOG, file_name::SWAP);
-    let announced: Vec<_> = names.iter().filter_map(|it| file_name::offset(it, &swap)).collect();
-    for &base_offset in &announced {
-        complete_swap(disk, dir, names, base_offset)?;
-    }
-    Ok(!announced.is_empty())
-}
-
-fn complete_swap(
-    disk: &Arc<dyn Disk>,
-    dir: &Path,
-    names: &[String],
-    base_offset: Offset,
-) -> Result<(), LogError> {
-    let Some(last) = last_offset(disk, dir, base_offset)? else {
-        return set_aside(disk.as_ref(), dir, base_offset);
-    };
-    tracing::info!(dir = %dir.display(), from = base_offset.0, to = last.0, "carries on the swap of a cleaned segment");
-    let old = names.iter().filter(|name| {
-        let offset = SUFFIXES.iter().find_map(|it| file_name::offset(name, it));
-        offset.is_some_and(|it| it > base_offset && it <= last)
-    });
-    for name in old {
-        rename(disk.as_ref(), dir, name, &format!("{name}{}", file_name::DELETED))?;
-    }
-    for suffix in SUFFIXES {
-        let name = file_name::of(base_offset, suffix);
-        let announced = format!("{name}{}", file_name::SWAP);
-        if names.contains(&announced) {
-            rename(disk.as_ref(), dir, &announced, &name)?;
-        }
-    }
-    disk.sync_dir(dir).map_err(LogError::storage("fsync", dir))
-}
-
-/// The `.log` last: while it has its name, the others are looked for.
-const SUFFIXES: [&str; 3] = [file_name::INDEX, file_name::TIME_INDEX, file_name::LOG];
-
-fn rename(disk: &dyn Disk, dir: &Path, from: &str, to: &str) -> Result<(), LogError> {
-    let from = dir.join(from);
-    disk.rename(&from, &dir.join(to)).map_err(LogError::storage("rename", &from))
-}
-
-/// Of a cleaned segment; `None` if it is damaged, which only a failing disk does to what was fsynced.
-fn last_offset(
-    disk: &Arc<dyn Disk>,
-    dir: &Path,
-    base_offset: Offset,
-) -> Result<Option<Offset>, LogError> {
-    let segment = Segment::named(disk, dir, base_offset, TimestampMs::default(), file_name::SWAP);
-    let path = segment.log.path();
-    let size = segment.log.get().and_then(|it| it.len());
-    segment.set_size(size.map_err(LogError::storage("read", &path))?);
-    let mut cursor = segment.cursor(0, LOOKUP_WINDOW_BYTES)?;
-    let mut last = None;
-    loop {
-        match cursor.next() {
-            Ok(Some(located)) => last = Some(located.header.last_offset()),
-            Ok(None) => return Ok(last),
-            Err(LogError::CorruptBatch { .. }) => return Ok(None),
-            Err(error) => return Err(error),
-        }
-    }
-}
-
-/// What it was made from is still there, or most of it.
-fn set_aside(disk: &dyn Disk, dir: &Path, base_offset: Offset) -> Result<(), LogError> {
-    let name = format!("{}{}", file_name::of(base_offset, file_name::LOG), file_name::SWAP);
-    let path = dir.join(name);
-    let aside = file_name::damaged(&path, 0);
-    tracing::error!(
-        segment = %path.display(), aside = %aside.display(),
-        "a cleaned segment is damaged: it is set aside, and what it was made from stays"
-    );
-    disk.rename(&path, &aside).map_err(LogError::storage("rename", &path))
 }

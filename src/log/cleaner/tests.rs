@@ -142,6 +142,7 @@ fn names(dir: &Path) -> Vec<String> {
 /// Files of a change that was not finished.
 fn unfinished(dir: &Path) -> Vec<String> {
     let mut names = names(dir);
-    names.retain(|it| it.ends_with(file_name::CLEANED) || it.ends_with(file_name::SWAP));
+    let ends = [file_name::CLEANED, file_name::SWAP, file_name::REPLACED];
+    names.retain(|name| ends.iter().any(|it| name.ends_with(it)));
     names
 }

@@ -184,3 +184,26 @@ fn a_flush_of_a_deleted_log_leaves_the_epochs_of_the_next_one_of_its_name_alone(
     assert!(matches!(moved, Err(LogError::Closed(_))), "{moved:?}");
     assert!(!path.join("leader-epoch-checkpoint").exists(), "{}", new.log_end_offset().0);
 }
+
+#[test]
+fn what_was_deleted_up_to_a_segment_is_not_back_after_a_power_cut() {
+    let dir = tempfile::tempdir().unwrap();
+    let (path, faults) = (dir.path().join("t-0"), Faults::none());
+    let size = Sent::records(2).batch().bytes.len() as u32;
+    let settings = LogSettings { segment_bytes: size, ..settings() };
+    let disk: Arc<dyn Disk> = Arc::new(FaultyDisk(Arc::clone(&faults)));
+    let opening = Opening::default();
+    let log =
+        Log::open_on(disk, path.clone(), Arc::default(), settings.clone(), opening, NOW).unwrap();
+    for _ in 0..5 {
+        append(&log, &Sent::records(2)).unwrap();
+    }
+    log.flush(NOW).unwrap();
+    log.raise_start(Offset(6)).unwrap();
+    assert_eq!(log.retain(NOW).unwrap(), 3);
+    // What the checkpoint says from now on.
+    assert_eq!(log.start_within_segments(), None);
+    faults.cut_the_power();
+    let log = reopen(&path, settings, false, &log);
+    assert_eq!((log.log_start_offset(), log.log_end_offset()), (Offset(6), Offset(10)));
+}

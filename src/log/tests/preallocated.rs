@@ -1,6 +1,9 @@
 //! A log whose segments take their room at once.
 
+use rustix::io::Errno;
+
 use super::*;
+use crate::log::faulty::{Fault, Faults, FaultyDisk};
 
 fn preallocating() -> LogSettings {
     LogSettings { preallocate: true, segment_bytes: 4_096, ..settings() }
@@ -54,4 +57,33 @@ fn after_a_kill_unused_room_is_no_damage_and_a_torn_batch_in_it_is() {
     let names = std::fs::read_dir(&path).unwrap().map(|it| it.unwrap().file_name());
     let aside = |it: std::ffi::OsString| it.to_string_lossy().ends_with(".damaged");
     assert!(!names.into_iter().any(aside), "it is what a crash leaves");
+}
+
+#[test]
+fn a_segment_that_could_not_be_made_is_not_found_by_the_next_start() {
+    let dir = tempfile::tempdir().unwrap();
+    let (path, faults) = (dir.path().join("t-0"), Faults::none());
+    let disk: Arc<dyn Disk> = Arc::new(FaultyDisk(Arc::clone(&faults)));
+    let (opening, settings) =
+        (Opening::default(), LogSettings { segment_bytes: 40_960, ..preallocating() });
+    let log =
+        Log::open_on(disk, path.clone(), Arc::default(), settings.clone(), opening, NOW).unwrap();
+    append(&log, &Sent { value_bytes: 30_000, ..Sent::records(1) }).unwrap();
+    let large = Sent { value_bytes: 35_000, ..Sent::records(1) };
+    let mut refused = 0;
+    // The system is short of memory in each operation of a roll, in turn; the last of them takes room.
+    for operations in 0.. {
+        let segments = log.segments.load().len();
+        faults.fail_after(operations, Fault::Refused(Errno::NOMEM));
+        refused += usize::from(append(&log, &large).is_err());
+        faults.fail_no_more();
+        // It has room where the large one had not.
+        append(&log, &Sent::records(1)).unwrap();
+        if log.segments.load().len() > segments {
+            break;
+        }
+    }
+    assert!(refused > 3, "{refused}");
+    let want = spans(&log);
+    assert_eq!(spans(&open(&path, settings)), want);
 }

@@ -3,6 +3,7 @@
 use std::fs;
 
 use super::*;
+use crate::log::faulty::{Fault, Faults, FaultyDisk};
 
 const LOG: &str = "00000000000000000000.log";
 
@@ -300,4 +301,40 @@ fn leader_epochs_come_back_from_the_batches() {
     let log = open(&path, settings());
     assert_eq!(log.end_offset_for_epoch(LeaderEpoch(1)), Some((LeaderEpoch(1), Offset(4))));
     assert_eq!(log.end_offset_for_epoch(LeaderEpoch(4)), Some((LeaderEpoch(4), Offset(6))));
+}
+
+#[test]
+fn a_kill_while_a_damaged_log_is_recovered_loses_nothing_more() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t-0");
+    let mut bytes = written(&path);
+    let size = bytes.len() / 8;
+    // A length beyond the end: without the index all behind it would look like a torn tail.
+    bytes[2 * size + 8..2 * size + 12].copy_from_slice(&(1_i32 << 20).to_be_bytes());
+    fs::write(path.join(LOG), bytes).unwrap();
+    for recovery_point in [0, 16] {
+        check_kills(&path, recovery_point);
+    }
+}
+
+fn check_kills(path: &Path, recovery_point: i64) {
+    let opening = Opening { recovery_point: Offset(recovery_point), ..Opening::default() };
+    for operations in 0.. {
+        let copy = tempfile::tempdir().unwrap();
+        for entry in path.read_dir().unwrap().map(Result::unwrap) {
+            fs::copy(entry.path(), copy.path().join(entry.file_name())).unwrap();
+        }
+        let faults = Faults::at(operations, Fault::Crash);
+        let disk: Arc<dyn Disk> = Arc::new(FaultyDisk(faults));
+        let path = copy.path().to_owned();
+        let open =
+            |disk| Log::open_on(disk, path.clone(), Arc::default(), settings(), opening, NOW);
+        let was_killed = open(disk).is_err();
+        let log = open(Arc::new(RealDisk)).unwrap();
+        assert_eq!(consumed(&log), [0, 2, 6, 8, 10, 12, 14], "killed in {operations}");
+        if !was_killed {
+            assert!(operations > 20, "{operations}");
+            break;
+        }
+    }
 }

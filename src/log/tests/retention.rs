@@ -1,6 +1,9 @@
 //! Deleting from the front.
 
+use rustix::io::Errno;
+
 use super::*;
+use crate::log::faulty::{Fault, Faults, FaultyDisk};
 
 fn old_log(path: &Path, settings: LogSettings) -> Log {
     let log = open(path, LogSettings { segment_bytes: 300, ..settings });
@@ -138,4 +141,32 @@ fn logs_of_one_age_roll_apart_within_the_jitter() {
     assert_eq!(rolled(500), 0);
     assert!((1..40).contains(&rolled(750)));
     assert_eq!(rolled(1_001), 40);
+}
+
+#[test]
+fn a_full_disk_gets_room_from_what_retention_takes() {
+    let dir = tempfile::tempdir().unwrap();
+    let faults = Faults::none();
+    let disk: Arc<dyn Disk> = Arc::new(FaultyDisk(Arc::clone(&faults)));
+    let settings = LogSettings {
+        segment_bytes: 300,
+        segment_ms: 1_000,
+        retention_ms: 1_000,
+        file_delete_delay_ms: 0,
+        ..settings()
+    };
+    let (path, opening) = (dir.path().join("t-0"), Opening::default());
+    let log = Log::open_on(disk, path, Arc::default(), settings, opening, NOW).unwrap();
+    for _ in 0..9 {
+        append(&log, &Sent::records(2)).unwrap();
+    }
+    log.flush(NOW).unwrap();
+    // The active segment is too old, and there is no room for another one.
+    let later = TimestampMs(NOW.0 + 5_000);
+    faults.fail_next(Fault::Refused(Errno::NOSPC));
+    assert!(log.retain(later).is_err());
+    assert!(log.is_online());
+    assert_eq!(log.segments.load().len(), 1);
+    assert_eq!(log.retain(later).unwrap(), 1);
+    assert_eq!((log.size_bytes(), log.log_start_offset()), (0, Offset(18)));
 }

@@ -201,3 +201,31 @@ fn a_directory_that_cannot_be_used_at_a_start_is_offline_and_what_may_lie_there_
     assert_eq!(host.partitions().len(), 6);
     assert!(!host.has_offline());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn topics_are_made_and_deleted_while_retention_waits_for_the_disk() {
+    let rolled: &[_] = &[("internal.segment.bytes", "100"), ("retention.ms", "-1")];
+    let dirs = Arc::new(TwoDirs::start(rolled));
+    let partition = dirs.at("a").unwrap();
+    for _ in 0..3 {
+        append(&partition);
+    }
+    dirs.faults.hold_fsyncs(true);
+    let retaining = Arc::clone(&dirs.replicas);
+    let retained = tokio::task::spawn_blocking(move || retaining.retain());
+    dirs.faults.fsync_began().await;
+
+    let changing = Arc::clone(&dirs);
+    let changed = tokio::task::spawn_blocking(move || {
+        changing.apply(&[("a", 2, 1, 1), ("new", 3, 1, 1)], rolled);
+    });
+    let changed = tokio::time::timeout(LONG, changed).await;
+    let is_stuck = !retained.is_finished();
+    dirs.faults.hold_fsyncs(false);
+
+    assert!(is_stuck, "retention waits");
+    changed.expect("and nobody else").unwrap();
+    retained.await.unwrap();
+    assert!(dirs.at("new").is_ok());
+    assert!(matches!(dirs.at("safe"), Err(ReplicaError::UnknownTopicOrPartition)));
+}

@@ -3,7 +3,9 @@
 //! Rule: a broker that logs at WARN or ERROR, or panics, without the test having announced it, fails the test.
 
 use std::{
-    env, fs,
+    env,
+    ffi::OsStr,
+    fs,
     io::{BufRead, BufReader},
     net::SocketAddr,
     os::unix::fs::symlink,
@@ -35,6 +37,8 @@ const OF_ITS_OWN: [(&str, &str); 6] = [
 pub(crate) struct Broker {
     folder: TempDir,
     settings: Vec<(String, String)>,
+    /// How many files it may hold open; `None` for as many as this process may.
+    open_files: Option<u32>,
     process: Process,
     announced: Vec<String>,
 }
@@ -61,13 +65,24 @@ impl Broker {
     /// With settings as `--set` takes them.
     #[track_caller]
     pub(crate) fn with(settings: &[(&str, &str)]) -> Self {
+        Self::under(None, settings)
+    }
+
+    /// That may hold no more files open than so many.
+    #[track_caller]
+    pub(crate) fn with_open_files(open_files: u32, settings: &[(&str, &str)]) -> Self {
+        Self::under(Some(open_files), settings)
+    }
+
+    #[track_caller]
+    fn under(open_files: Option<u32>, settings: &[(&str, &str)]) -> Self {
         let owned = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
         let settings: Vec<_> = OF_ITS_OWN.iter().chain(settings).map(owned).collect();
         let folder = TempDir::new().unwrap();
         fs::create_dir(folder.path().join("plugins")).unwrap();
         share_plugin_cache(folder.path());
-        let process = Process::start(folder.path(), &settings);
-        Self { folder, settings, process, announced: Vec::new() }
+        let process = Process::start(folder.path(), &settings, open_files);
+        Self { folder, settings, open_files, process, announced: Vec::new() }
     }
 
     pub(crate) fn client(&self) -> Client {
@@ -123,7 +138,8 @@ impl Broker {
     /// Starts it again after its end and kills it, as soon as it serves or, if that takes longer, `after` a time.
     pub(crate) fn kill_in_start(&mut self, after: Duration) {
         self.assert_quiet();
-        let (mut child, log, ready) = Process::spawn(self.folder.path(), &self.settings);
+        let (mut child, log, ready) =
+            Process::spawn(self.folder.path(), &self.settings, self.open_files);
         // Either way it is killed.
         let _ = ready.recv_timeout(after);
         child.kill().unwrap();
@@ -174,7 +190,7 @@ impl Broker {
     #[track_caller]
     fn restart(&mut self) {
         self.assert_quiet();
-        self.process = Process::start(self.folder.path(), &self.settings);
+        self.process = Process::start(self.folder.path(), &self.settings, self.open_files);
     }
 
     pub(crate) fn is_alive(&mut self) -> bool {
@@ -241,8 +257,8 @@ fn is_loud(line: &str) -> bool {
 
 impl Process {
     #[track_caller]
-    fn start(folder: &Path, settings: &[(String, String)]) -> Self {
-        let (mut child, log, ready) = Self::spawn(folder, settings);
+    fn start(folder: &Path, settings: &[(String, String)], open_files: Option<u32>) -> Self {
+        let (mut child, log, ready) = Self::spawn(folder, settings, open_files);
         let Ok(line) = ready.recv_timeout(PATIENCE) else {
             let _ = child.kill();
             let status = child.wait();
@@ -253,9 +269,16 @@ impl Process {
     }
 
     /// Begins a start; what comes last hands on the line that says that it is ready.
-    fn spawn(folder: &Path, settings: &[(String, String)]) -> (Child, Log, mpsc::Receiver<String>) {
+    fn spawn(
+        folder: &Path,
+        settings: &[(String, String)],
+        open_files: Option<u32>,
+    ) -> (Child, Log, mpsc::Receiver<String>) {
         let binary = env::var_os("KLAMM_BIN").unwrap_or_else(|| env!("CARGO_BIN_EXE_klamm").into());
-        let mut command = Command::new(binary);
+        let mut command = match open_files {
+            None => Command::new(binary),
+            Some(limit) => limited(limit, &binary),
+        };
         command.arg("serve").current_dir(folder).env("NO_COLOR", "1");
         for (key, value) in settings {
             command.arg("--set").arg(format!("{key}={value}"));
@@ -278,6 +301,13 @@ impl Process {
         let _ = rustix::process::kill_process(id, rustix::process::Signal::TERM);
         eventually("the broker stops", || self.child.try_wait().unwrap())
     }
+}
+
+/// The limit is a shell's to set, which the binary takes the place of.
+fn limited(open_files: u32, binary: &OsStr) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("ulimit -n {open_files}; exec \"$0\" \"$@\"")]).arg(binary);
+    command
 }
 
 /// The addresses of the ready line, `… PLAINTEXT://127.0.0.1:40001 http://127.0.0.1:40002`.

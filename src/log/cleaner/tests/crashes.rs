@@ -1,16 +1,19 @@
 //! A kill, or a failure, at any operation on the disk while a log is cleaned.
 
-use std::sync::Arc;
+use std::{fs, sync::Arc};
 
 use rustix::io::Errno;
 
 use super::*;
-use crate::log::{
-    Health,
-    cleaner::output::CleanedSegment,
-    faulty::{Fault, Faults, FaultyDisk},
-    file::Disk,
-    recovery::Opening,
+use crate::{
+    log::{
+        Health,
+        cleaner::output::CleanedSegment,
+        faulty::{Fault, Faults, FaultyDisk},
+        file::Disk,
+        recovery::Opening,
+    },
+    wire::record_batch::BatchHeader,
 };
 
 fn open_on(faults: &Arc<Faults>, path: &Path, settings: LogSettings, opening: Opening) -> Log {
@@ -29,7 +32,7 @@ fn written(path: &Path, faults: &Arc<Faults>) -> Log {
         roll(&log);
     }
     append_records(&log, &[keyed("c", "active")]);
-    log.flush_sealed().unwrap();
+    log.flush(NOW).unwrap();
     log
 }
 
@@ -41,8 +44,8 @@ fn want() -> Vec<(i64, Keyed)> {
     want
 }
 
-/// Kills the cleaner in the operation after so many, and starts again; whether it came so far.
-fn killed_after(operations: usize, recovery: fn(&Log) -> Opening) -> bool {
+/// Kills the cleaner in the operation after so many, perhaps by a power cut, and starts again; whether it came so far.
+fn killed_after(operations: usize, recovery: fn(&Log) -> Opening, is_power_cut: bool) -> bool {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("t-0");
     let faults = Faults::none();
@@ -51,14 +54,13 @@ fn killed_after(operations: usize, recovery: fn(&Log) -> Opening) -> bool {
     faults.fail_after(operations, Fault::Crash);
     let was_killed = cleaner().clean(&log, log.log_end_offset(), NOW).is_err();
     drop(log);
+    if is_power_cut {
+        faults.cut_the_power();
+    }
 
     let log = open_on(&Faults::none(), &path, compacted(), opening);
 
-    let left = records(&log);
-    assert!(want().iter().all(|it| left.contains(it)), "nothing that is to stay is lost");
-    assert!(left.iter().zip(left.iter().skip(1)).all(|(a, b)| a.0 < b.0), "in order, and once");
-    assert_eq!((log.log_start_offset(), log.log_end_offset()), (Offset(0), Offset(25)));
-    assert_eq!(unfinished(&path), [""; 0]);
+    check_nothing_is_lost(&log, &path);
     let again = by(builder(Compression::None, &[keyed("a", "7"), keyed("7", "kept")]), 7, 14);
     assert!(log.append(vec![again], context()).unwrap().duplicate);
 
@@ -67,14 +69,70 @@ fn killed_after(operations: usize, recovery: fn(&Log) -> Opening) -> bool {
     was_killed
 }
 
+fn check_nothing_is_lost(log: &Log, path: &Path) {
+    let left = records(log);
+    assert!(want().iter().all(|it| left.contains(it)), "nothing that is to stay is lost");
+    assert!(left.iter().zip(left.iter().skip(1)).all(|(a, b)| a.0 < b.0), "in order, and once");
+    assert_eq!((log.log_start_offset(), log.log_end_offset()), (Offset(0), Offset(25)));
+    assert_eq!(unfinished(path), [""; 0]);
+}
+
+/// The bytes with some bits of what CRCs cover flipped, or cut short. `seed` tells which.
+fn damaged(bytes: &[u8], seed: usize) -> Vec<Vec<u8>> {
+    let mut begins = vec![0];
+    while let Ok(header) = BatchHeader::parse(&bytes[*begins.last().unwrap()..]) {
+        begins.push(begins.last().unwrap() + header.size_bytes());
+    }
+    let is_covered = |at: &usize| begins.iter().all(|it| !(*it..it + 17).contains(at));
+    let flips = (seed % 83..bytes.len()).step_by(83).filter(is_covered).map(|at| {
+        let mut bytes = bytes.to_vec();
+        bytes[at] ^= 1 << (seed % 8);
+        bytes
+    });
+    let cuts = (seed % 211..bytes.len()).step_by(211).chain(begins.iter().copied());
+    let cuts = cuts.filter(|it| *it < bytes.len()).map(|it| bytes[..it].to_vec());
+    flips.chain(cuts).collect()
+}
+
+#[test]
+fn a_damaged_swap_gives_way_to_what_it_was_made_from_wherever_a_kill_came() {
+    let mut tried = 0;
+    for operations in 0.. {
+        let dir = tempfile::tempdir().unwrap();
+        let (path, faults) = (dir.path().join("t-0"), Faults::none());
+        let log = written(&path, &faults);
+        faults.fail_after(operations, Fault::Crash);
+        let was_killed = cleaner().clean(&log, log.log_end_offset(), NOW).is_err();
+        drop(log);
+        let swap = names(&path).into_iter().find(|it| it.ends_with(".log.swap"));
+        for bytes in
+            swap.iter().flat_map(|it| damaged(&fs::read(path.join(it)).unwrap(), operations))
+        {
+            let copy = tempfile::tempdir().unwrap();
+            for name in names(&path) {
+                fs::copy(path.join(&name), copy.path().join(&name)).unwrap();
+            }
+            fs::write(copy.path().join(swap.as_ref().unwrap()), bytes).unwrap();
+            check_nothing_is_lost(&open(copy.path(), compacted()), copy.path());
+            tried += 1;
+        }
+        if !was_killed {
+            break;
+        }
+    }
+    assert!(tried > 200, "{tried}");
+}
+
 #[test]
 fn a_kill_at_any_step_of_a_round_loses_nothing_and_leaves_nothing_behind() {
     let from_the_start: fn(&Log) -> Opening = |_| Opening::default();
     let from_the_point: fn(&Log) -> Opening =
         |log| Opening { recovery_point: log.recovery_point(), ..Opening::default() };
-    for recovery in [from_the_start, from_the_point] {
+    for (recovery, is_power_cut) in
+        [(from_the_start, false), (from_the_point, false), (from_the_point, true)]
+    {
         let mut operations = 0;
-        while killed_after(operations, recovery) {
+        while killed_after(operations, recovery, is_power_cut) {
             operations += 1;
         }
         assert!(operations > 100, "{operations} operations");
@@ -92,23 +150,73 @@ fn refused_after(operations: usize, errno: Errno, path: &Path) -> Option<(bool, 
 }
 
 #[test]
-fn a_swap_that_cannot_be_finished_takes_the_log_offline_for_appends_until_a_start_does() {
-    let mut offline = 0;
-    for operations in 0.. {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("t-0");
-        // No failure of the disk, which would take the directory.
-        let Some((_, log)) = refused_after(operations, Errno::MFILE, &path) else { break };
-        assert!(log.is_online());
-        let left = records(&log);
-        assert!(want().iter().all(|it| left.contains(it)), "reads go on");
-        let more = builder(Compression::None, &[keyed("d", "more")]).build().unwrap();
-        match log.append(vec![more], context()) {
-            Err(LogError::Offline(_)) => offline += 1,
-            appended => assert_eq!(appended.unwrap().base_offset, Offset(25)),
+fn a_round_that_is_refused_anything_leaves_a_log_that_goes_on() {
+    for (first, errno) in [(0, Errno::MFILE), (1, Errno::NOSPC), (2, Errno::NOSPC)] {
+        let mut refused = 0;
+        for operations in (first..).step_by(3) {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("t-0");
+            let Some((is_cleaned, log)) = refused_after(operations, errno, &path) else { break };
+            refused += usize::from(!is_cleaned);
+            assert!(log.is_online());
+            let left = records(&log);
+            assert!(want().iter().all(|it| left.contains(it)), "reads go on");
+            assert_eq!(append_records(&log, &[keyed("d", "more")]), Offset(25), "and appends");
+            if !log.is_uncleanable() {
+                cleaner().clean(&log, log.log_end_offset(), NOW).unwrap();
+                assert_eq!(records(&log), with_more(), "and so does cleaning, {operations}");
+            }
+            drop(log);
+            let log = open(&path, compacted());
+            cleaner().clean(&log, log.log_end_offset(), NOW).unwrap();
+            assert_eq!(records(&log), with_more());
+            assert_eq!(unfinished(&path), [""; 0]);
         }
+        assert!(refused > 12, "{refused}");
     }
-    assert!(offline > 10, "{offline}");
+}
+
+fn with_more() -> Vec<(i64, Keyed)> {
+    let mut want = want();
+    want.push((25, keyed("d", "more")));
+    want
+}
+
+#[test]
+fn a_disk_with_room_for_one_segment_can_be_cleaned() {
+    let dir = tempfile::tempdir().unwrap();
+    let faults = Faults::none();
+    let path = dir.path().join("t-0");
+    let log = open_on(&faults, &path, compacted(), Opening::default());
+    for at in 0..8 {
+        let lasting = (format!("{at}"), Some("x".repeat(900)));
+        append_records(&log, &[keyed("same", &"y".repeat(900)), lasting]);
+        roll(&log);
+    }
+    log.flush(NOW).unwrap();
+    faults.fill_disk_after(1_100);
+    let cleaned = cleaner().clean(&log, log.log_end_offset(), NOW).unwrap().unwrap();
+    assert!(cleaned.complete);
+    assert_eq!(records(&log).len(), 8 + 1);
+    log.retain(TimestampMs(NOW.0 + 60_000)).unwrap();
+    assert!(faults.room() > 6_000, "{}", faults.room());
+
+    faults.fill_disk_after(10);
+    append_with_room(&faults, &log);
+    let refused = cleaner().clean(&log, log.log_end_offset(), NOW).unwrap_err();
+    assert!(refused.is_want_of_room() && log.is_online(), "{refused}");
+    assert!(log.is_left_alone(NOW) && !log.is_uncleanable());
+    assert!(!log.is_left_alone(TimestampMs(NOW.0 + 60_000)), "there may be room then");
+    assert!(!log.is_left_alone(TimestampMs(NOW.0 - 1)), "whatever the clock does");
+}
+
+/// Something to clean, though the disk is full.
+fn append_with_room(faults: &Faults, log: &Log) {
+    let room = faults.room();
+    faults.fill_disk_after(usize::MAX);
+    append_records(log, &[keyed("same", "newer")]);
+    roll(log);
+    faults.fill_disk_after(room);
 }
 
 #[test]

@@ -1,0 +1,71 @@
+//! What of a disk survives a power cut, for tests: what was fsynced, and no more.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// What an fsync has brought to the disk. Records and names alone: of other files all is kept.
+#[derive(Debug, Default)]
+pub(super) struct Durable {
+    /// Bytes of each `.log`.
+    lengths: BTreeMap<PathBuf, u64>,
+    /// Those of them whose folder was not fsynced since they were made.
+    nameless: BTreeSet<PathBuf>,
+    /// From and to, in folders that were not fsynced since; those that replaced no file.
+    renames: Vec<(PathBuf, PathBuf)>,
+}
+
+impl Durable {
+    /// A `.log`.
+    pub(super) fn opened(&mut self, path: &Path, is_new: bool, length: u64) {
+        self.lengths.entry(path.to_owned()).or_insert(length);
+        if is_new {
+            self.nameless.insert(path.to_owned());
+        }
+    }
+
+    /// A `.log`.
+    pub(super) fn synced(&mut self, path: &Path, length: u64) {
+        self.lengths.insert(path.to_owned(), length);
+    }
+
+    pub(super) fn renamed(&mut self, from: &Path, to: &Path) {
+        if !to.exists() {
+            self.renames.push((from.to_owned(), to.to_owned()));
+        }
+        self.move_length(from, to);
+    }
+
+    pub(super) fn synced_folder(&mut self, path: &Path) {
+        self.nameless.retain(|it| it.parent() != Some(path));
+        self.renames.retain(|it| it.0.parent() != Some(path));
+    }
+
+    fn move_length(&mut self, from: &Path, to: &Path) {
+        match self.lengths.remove(from) {
+            Some(length) => self.lengths.insert(to.to_owned(), length),
+            // Another file has its name now.
+            None => self.lengths.remove(to),
+        };
+    }
+
+    /// Takes everything else away.
+    pub(super) fn cut_the_power(&mut self) {
+        for (from, to) in std::mem::take(&mut self.renames).into_iter().rev() {
+            if to.exists() && !from.exists() {
+                fs::rename(&to, &from).unwrap();
+                self.move_length(&to, &from);
+            }
+        }
+        for (path, &length) in &self.lengths {
+            let Ok(file) = fs::OpenOptions::new().write(true).open(path) else { continue };
+            if self.nameless.contains(path) {
+                fs::remove_file(path).unwrap();
+            } else if file.metadata().unwrap().len() > length {
+                file.set_len(length).unwrap();
+            }
+        }
+    }
+}
