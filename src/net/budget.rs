@@ -13,7 +13,7 @@ use bytes::Bytes;
 use prometheus_client::metrics::gauge::Gauge;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::Limits;
+use super::{Limits, frame_buffers::Buffer};
 
 /// All but `Produce` and the largest commits and metadata requests are smaller.
 const SMALL_BYTES: usize = 64 * 1024;
@@ -36,7 +36,7 @@ impl Held {
 
     /// The request's bytes, whose last slice gives the share back when it is dropped: a member that waits for its group
     /// needs none of its request any more.
-    pub(super) fn with(self, bytes: Bytes) -> Bytes {
+    pub(super) fn with(self, bytes: Buffer) -> Bytes {
         Bytes::from_owner(Holding { bytes, _held: self })
     }
 
@@ -47,7 +47,7 @@ impl Held {
 
     /// Waits until it may be `more` bytes larger.
     pub(super) async fn grow(&mut self, more: usize) {
-        if self.turn.is_none() {
+        if self.turn.is_none() && !self.try_grow(more) {
             let pool = Arc::clone(&self.pool);
             let _waiting = Waiting::count(&pool.waiting);
             let bytes = Arc::clone(&pool.bytes).acquire_many_owned(more as u32);
@@ -62,6 +62,12 @@ impl Held {
         self.gauge.inc_by(more as i64);
     }
 
+    /// Takes from the pool what nobody waits for.
+    fn try_grow(&mut self, more: usize) -> bool {
+        let permit = Arc::clone(&self.pool.bytes).try_acquire_many_owned(more as u32);
+        permit.map(|it| self.add(it)).is_ok()
+    }
+
     fn add(&mut self, permit: OwnedSemaphorePermit) {
         match &mut self.permit {
             Some(held) => held.merge(permit),
@@ -71,7 +77,7 @@ impl Held {
 }
 
 struct Holding {
-    bytes: Bytes,
+    bytes: Buffer,
     _held: Held,
 }
 

@@ -1,35 +1,29 @@
 //! Reads the frames of a connection, none faster than the common budget allows.
 
-use std::io;
-
-use bytes::{BufMut, Bytes, BytesMut};
-use tokio::{
-    io::{AsyncRead, AsyncReadExt, BufReader},
-    time::{Instant, timeout},
-};
+use bytes::{BufMut, Bytes};
+use tokio::io::{AsyncRead, AsyncReadExt, BufReader};
 
 use super::{
-    Limits,
-    budget::{Budget, Held},
+    Server,
+    body::{Body, unexpected_eof},
     end::End,
-    progress::Progress,
+    patience::within,
 };
 use crate::wire::frame::{self, LENGTH_BYTES};
 
 /// Saves a system call for each small request. What an idle connection takes is this and little more; of a large request
 /// no more than this is copied.
-const BUFFER_BYTES: usize = 1024;
+const READ_AHEAD_BYTES: usize = 2048;
 
 /// The reading half of a connection.
-pub(super) struct Frames<'a, R> {
+pub(super) struct Frames<'a, S, R> {
+    server: &'a Server<S>,
     reader: BufReader<R>,
-    budget: &'a Budget,
-    limits: &'a Limits,
 }
 
-impl<'a, R: AsyncRead + Unpin> Frames<'a, R> {
-    pub(super) fn new(reader: R, budget: &'a Budget, limits: &'a Limits) -> Self {
-        Self { reader: BufReader::with_capacity(BUFFER_BYTES, reader), budget, limits }
+impl<'a, S, R: AsyncRead + Unpin> Frames<'a, S, R> {
+    pub(super) fn new(server: &'a Server<S>, reader: R) -> Self {
+        Self { server, reader: BufReader::with_capacity(READ_AHEAD_BYTES, reader) }
     }
 
     /// The next frame, less the length before it; `None` when the client has said all. `waiting` tells whether the client waits for answers, for
@@ -44,11 +38,16 @@ impl<'a, R: AsyncRead + Unpin> Frames<'a, R> {
             return Ok(None);
         };
         // Only now: whoever has left, or never goes on, is not held for as long as its quota says.
-        timeout(self.limits.idle, turn).await.map_err(|_| End::Idle)?;
-        let length = frame::parse_length(prefix, self.limits.request_max_bytes)?;
-        let mut held = self.budget.begin(length);
-        let bytes = self.read_body(length, &mut held, bytes_max).await?;
-        Ok(Some(held.with(bytes)))
+        within(self.server.limits.idle, turn).await.ok_or(End::Idle)?;
+        let length = frame::parse_length(prefix, self.server.limits.request_max_bytes)?;
+        let mut body = Body::new(self.server, length);
+        while !body.is_whole() {
+            body.read_from(&mut self.reader).await?;
+            if let Some(max) = frame::api_key(body.arrived()).and_then(&bytes_max) {
+                frame::check_length(length, max)?;
+            }
+        }
+        Ok(Some(body.into_bytes()))
     }
 
     async fn prefix(
@@ -59,52 +58,15 @@ impl<'a, R: AsyncRead + Unpin> Frames<'a, R> {
         let mut rest = &mut prefix[..];
         while rest.has_remaining_mut() {
             let begun = rest.len() < LENGTH_BYTES;
-            match timeout(self.limits.idle, self.reader.read_buf(&mut rest)).await {
-                Ok(Ok(0)) if begun => return Err(unexpected_eof()),
-                Ok(Ok(0)) => return Ok(None),
-                Ok(Ok(_)) => {}
-                Ok(Err(error)) => return Err(End::Io(error)),
-                Err(_) if waiting() => {}
-                Err(_) => return Err(End::Idle),
+            match within(self.server.limits.idle, self.reader.read_buf(&mut rest)).await {
+                Some(Ok(0)) if begun => return Err(unexpected_eof()),
+                Some(Ok(0)) => return Ok(None),
+                Some(Ok(_)) => {}
+                Some(Err(error)) => return Err(End::Io(error)),
+                None if waiting() => {}
+                None => return Err(End::Idle),
             }
         }
         Ok(Some(prefix))
     }
-
-    /// A client that must wait for the budget is not read from, and TCP holds it back.
-    async fn read_body(
-        &mut self,
-        length: usize,
-        held: &mut Held,
-        bytes_max: impl Fn(i16) -> Option<usize>,
-    ) -> Result<Bytes, End> {
-        let mut body = BytesMut::new();
-        let mut progress = Progress::new(length, self.limits, Instant::now());
-        while body.len() < length {
-            if body.len() == held.bytes() {
-                held.grow(frame::step(body.len(), length)).await;
-                progress.resume(Instant::now(), body.len(), held.others_wait());
-                body.reserve(held.bytes() - body.len());
-            }
-            let room = held.bytes() - body.len();
-            let mut room = (&mut body).limit(room);
-            match timeout(progress.wait(), self.reader.read_buf(&mut room)).await {
-                Ok(Ok(0)) => return Err(unexpected_eof()),
-                Ok(Err(error)) => return Err(End::Io(error)),
-                Ok(Ok(_)) | Err(_) => {}
-            }
-            progress.check(Instant::now(), body.len(), held.others_wait())?;
-            if let Some(max) = frame::api_key(&body).and_then(&bytes_max) {
-                frame::check_length(length, max)?;
-            }
-        }
-        Ok(body.freeze())
-    }
-}
-
-fn unexpected_eof() -> End {
-    End::Io(io::Error::new(
-        io::ErrorKind::UnexpectedEof,
-        "the client left in the middle of a request",
-    ))
 }

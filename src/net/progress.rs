@@ -30,9 +30,15 @@ struct Window {
 }
 
 impl Progress {
-    /// Of a body of `length` bytes of which none has arrived.
-    pub(super) fn new(length: usize, limits: &Limits, now: Instant) -> Self {
-        let window = Window { begun: now, arrived: 0, others_waited: false };
+    /// Of a body of `length` bytes of which so many have arrived, while others wait or not.
+    pub(super) fn new(
+        length: usize,
+        arrived: usize,
+        limits: &Limits,
+        now: Instant,
+        others_wait: bool,
+    ) -> Self {
+        let window = Window { begun: now, arrived, others_waited: others_wait };
         let &Limits { body, lag, .. } = limits;
         Self { length, body, lag, patience: body, seen: now, window }
     }
@@ -96,7 +102,7 @@ mod tests {
             ..Limits::new(&crate::config::Config::default().net)
         };
         let begun = Instant::now();
-        let mut progress = Progress::new(LENGTH, &limits, begun);
+        let mut progress = Progress::new(LENGTH, 0, &limits, begun, false);
         let mut arrived = 0;
         (0..70).find(|&second| {
             arrived += bytes[second % bytes.len()];
@@ -125,7 +131,7 @@ mod tests {
     fn what_is_waited_for_the_budget_is_nobodys_lag() {
         let limits = Limits::new(&crate::config::Config::default().net);
         let begun = Instant::now();
-        let mut progress = Progress::new(LENGTH, &limits, begun);
+        let mut progress = Progress::new(LENGTH, 0, &limits, begun, false);
         let later = begun + 10 * limits.body;
         progress.resume(later, 10, true);
         assert!(progress.check(later, 10, true).is_ok());

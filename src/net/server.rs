@@ -4,7 +4,10 @@ use std::sync::{Arc, atomic::AtomicU64};
 
 use tokio::sync::Semaphore;
 
-use super::{Limits, Service, budget::Budget, metrics::NetMetrics, per_ip::PerIp};
+use super::{
+    Limits, Service, budget::Budget, frame_buffers::FrameBuffers, metrics::NetMetrics,
+    per_ip::PerIp,
+};
 use crate::{
     api::{Requests, Rooms},
     base::Pace,
@@ -16,6 +19,7 @@ pub struct Server<S> {
     pub(super) service: S,
     pub(super) limits: Limits,
     pub(super) budget: Budget,
+    pub(super) buffers: Arc<FrameBuffers>,
     pub(super) metrics: NetMetrics,
     /// Room for connections.
     pub(super) connections: Arc<Semaphore>,
@@ -54,6 +58,7 @@ impl<S: Service> Server<S> {
         Arc::new(Self {
             service,
             budget: Budget::new(&limits, metrics.inflight_bytes.clone()),
+            buffers: FrameBuffers::new(limits.inflight_max_bytes),
             connections: Arc::new(Semaphore::new(limits.connections_max)),
             per_ip: PerIp::new(limits.connections_per_ip_max, &limits.connections_per_ip_overrides),
             limits,
