@@ -24,7 +24,7 @@ clients:
 guests:
     cargo xtask guests check
 
-# Klamm beside Apache Kafka, twelve cells; on an idle machine.
+# Klamm beside Apache Kafka, thirteen cells; on an idle machine.
 bench:
     cargo xtask bench kafka --write-docs
 

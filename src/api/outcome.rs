@@ -13,6 +13,7 @@ use crate::{
 /// What a request leads to, and whether its connection may go on before there is an answer. Answers leave in the order
 /// of their requests in any case.
 pub enum Outcome {
+    /// All is done.
     Ready(Answer),
     /// The connection's next request waits for the answer, as in Kafka: it may depend on what this one does.
     Exclusive(BoxFuture<'static, Answer>),

@@ -16,9 +16,8 @@
 //!
 //! Not served: transactional batches (`INVALID_TXN_STATE`); the current leader beside an error, while one node leads all.
 
-use std::{future::Future, ops::RangeInclusive, sync::Arc, time::Duration};
+use std::{ops::RangeInclusive, sync::Arc, time::Duration};
 
-use futures_util::future::{BoxFuture, FutureExt as _, join_all, ready};
 use kafka_protocol::{
     messages::{
         ProduceRequest, ProduceResponse, TopicName as WireTopicName,
@@ -34,7 +33,7 @@ use super::{CloseReason, Context, Rooms, refusal::sentence};
 use crate::{
     base::{ErrorCode, Offset, TopicId, TopicName, TopicPartition},
     log::LogError,
-    produce::{ProduceError, Stored, Submission},
+    produce::{ProduceError, Soon, Stored, Submission},
     replica::{Acks, ReplicaError},
     wire::record_batch::{BatchError, BatchHeader, Compression},
 };
@@ -51,7 +50,7 @@ const RECORD_ERRORS_SINCE: i16 = 8;
 /// The first version whose batches may be compressed by zstd.
 const ZSTD_SINCE: i16 = 7;
 
-/// Fixes the order of the batches by the call itself; the future completes with the answer, `None` for acks 0.
+/// Fixes the order of the batches by the call itself. The answer, `None` for acks 0, is known when they are committed.
 ///
 /// # Errors
 ///
@@ -60,8 +59,8 @@ pub fn handle(
     rooms: &Arc<Rooms>,
     context: &Context,
     request: ProduceRequest,
-) -> impl Future<Output = Result<Option<ProduceResponse>, CloseReason>> + Send + use<> {
-    let version = context.api_version;
+) -> Soon<Result<Option<ProduceResponse>, CloseReason>> {
+    debug_assert!(VERSIONS.contains(&context.api_version));
     let asked = Asked {
         rooms: rooms.clone(),
         context,
@@ -69,18 +68,16 @@ pub fn handle(
         timeout_ms: request.timeout_ms,
     };
     let named = request.topic_data.into_iter().filter(|it| !it.partition_data.is_empty());
-    let topics: Vec<_> = named.map(|topic| asked.topic(topic)).collect();
+    let topics = Soon::all(named.map(|topic| asked.topic(topic)).collect());
     let answers = request.acks != 0;
     // Counted as it comes: a client that is above its quota is not read any further while this is stored.
     let throttle_time_ms = context.throttle.as_ref().map_or(0, |it| it.produced());
-    async move {
-        let responses = join_all(topics).await;
-        debug_assert!(VERSIONS.contains(&version));
+    topics.map(move |responses| {
         let response = ProduceResponse::default()
             .with_responses(responses)
             .with_throttle_time_ms(throttle_time_ms);
         if answers { Ok(Some(response)) } else { unanswered(&response).map(|()| None) }
-    }
+    })
 }
 
 /// What becomes of a request that must not be answered, as in Kafka's `handleProduceRequest`.
@@ -117,17 +114,17 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    fn topic(&self, topic: TopicProduceData) -> BoxFuture<'static, TopicProduceResponse> {
+    fn topic(&self, topic: TopicProduceData) -> Soon<TopicProduceResponse> {
         let named = self.named(&topic);
-        let partitions: Vec<_> =
-            topic.partition_data.into_iter().map(|it| self.partition(&named, it)).collect();
+        let data = topic.partition_data.into_iter();
+        let partitions = Soon::all(data.map(|it| self.partition(&named, it)).collect());
         let response = TopicProduceResponse::default();
         let response = if self.context.api_version >= 13 {
             response.with_topic_id(topic.topic_id)
         } else {
             response.with_name(WireTopicName(StrBytes::from_string(topic.name.to_string())))
         };
-        async move { response.with_partition_responses(join_all(partitions).await) }.boxed()
+        partitions.map(|it| response.with_partition_responses(it))
     }
 
     fn named(&self, topic: &TopicProduceData) -> Result<Named, ErrorCode> {
@@ -143,11 +140,11 @@ impl Asked<'_> {
         &self,
         topic: &Result<Named, ErrorCode>,
         data: PartitionProduceData,
-    ) -> BoxFuture<'static, PartitionProduceResponse> {
+    ) -> Soon<PartitionProduceResponse> {
         let (index, version) = (data.index, self.context.api_version);
         let submission = match self.submission(topic, data) {
             Ok(submission) => submission,
-            Err(code) => return ready(refused(index, code)).boxed(),
+            Err(code) => return Soon::Now(refused(index, code)),
         };
         let (rooms, asked) = (Arc::clone(&self.rooms), submission.topic_partition.clone());
         let log_start = move || {
@@ -155,7 +152,7 @@ impl Asked<'_> {
             Some(partition.log().log_start_offset())
         };
         let stored = self.rooms.produce.submit(submission);
-        stored.map(move |result| answer(index, version, result, log_start)).boxed()
+        stored.map(move |result| answer(index, version, result, log_start))
     }
 
     fn submission(

@@ -21,6 +21,7 @@ use super::{
 };
 use crate::{
     base::ErrorCode,
+    produce::Soon,
     replica::Records,
     telemetry::Metrics,
     wire::{DecodeError, fetch_response, frame, guard, header::RequestHeader},
@@ -69,10 +70,11 @@ impl Requests {
             context,
             errors: self.metrics.errors.clone(),
         };
+        let started = Instant::now();
         let begun =
             std::panic::catch_unwind(AssertUnwindSafe(|| begin(&self.rooms, request, frame)))
                 .unwrap_or_else(|panic| Err(panicked(api.name, &*panic)))?;
-        Ok(self.metrics.observe(api, begun))
+        Ok(self.metrics.observe(api, started, begun))
     }
 }
 
@@ -113,26 +115,33 @@ impl Request {
     }
 
     /// The outcome of a call that has fixed its place in the order already.
-    pub(super) fn pipelined<R: Encodable + ErrorCodes + ThrottleTime>(
+    pub(super) fn pipelined<R: Encodable + ErrorCodes + ThrottleTime + Send + 'static>(
         self,
-        response: impl Future<Output = Result<Option<R>, CloseReason>> + Send + 'static,
+        response: Soon<Result<Option<R>, CloseReason>>,
     ) -> Outcome {
-        let answer = async move {
-            match response.await {
-                Ok(Some(response)) => self.answer_in_quota(response),
-                Ok(None) => {
-                    self.context.throttle.as_ref().inspect(|it| it.unanswered());
-                    Answer::NoResponse
-                }
-                Err(reason) => {
-                    if let CloseReason::Unanswered(code) = reason {
-                        self.count_error(code);
-                    }
-                    Answer::Close(reason)
-                }
+        match response.map(move |it| self.answer_if_any(it)) {
+            Soon::Now(answer) => Outcome::Ready(answer),
+            Soon::Later(answer) => Outcome::Pipelined(answer),
+        }
+    }
+
+    fn answer_if_any<R: Encodable + ErrorCodes + ThrottleTime>(
+        &self,
+        response: Result<Option<R>, CloseReason>,
+    ) -> Answer {
+        match response {
+            Ok(Some(response)) => self.answer_in_quota(response),
+            Ok(None) => {
+                self.context.throttle.as_ref().inspect(|it| it.unanswered());
+                Answer::NoResponse
             }
-        };
-        Outcome::Pipelined(answer.boxed())
+            Err(reason) => {
+                if let CloseReason::Unanswered(code) = reason {
+                    self.count_error(code);
+                }
+                Answer::Close(reason)
+            }
+        }
     }
 
     /// The outcome of a fetch, whose records are sent from where they are.
@@ -240,14 +249,17 @@ impl RequestMetrics {
     }
 
     /// Counts a request and wraps what is still to come of it.
-    fn observe(&self, api: &'static Api, outcome: Outcome) -> Outcome {
+    fn observe(&self, api: &'static Api, started: Instant, outcome: Outcome) -> Outcome {
         let label = [("api", api.name)];
         self.requests.get_or_create(&label).inc();
         let seconds = self.seconds.get_or_create(&label).clone();
         match outcome {
-            Outcome::Ready(answer) => Outcome::Ready(answer),
-            Outcome::Exclusive(answer) => Outcome::Exclusive(watched(api.name, answer, seconds)),
-            Outcome::Pipelined(answer) => Outcome::Pipelined(watched(api.name, answer, seconds)),
+            Outcome::Ready(answer) => {
+                seconds.observe(started.elapsed().as_secs_f64());
+                Outcome::Ready(answer)
+            }
+            Outcome::Exclusive(it) => Outcome::Exclusive(watched(api.name, it, started, seconds)),
+            Outcome::Pipelined(it) => Outcome::Pipelined(watched(api.name, it, started, seconds)),
         }
     }
 }
@@ -260,9 +272,9 @@ fn request_seconds() -> Histogram {
 fn watched(
     api: &'static str,
     answer: BoxFuture<'static, Answer>,
+    started: Instant,
     seconds: Histogram,
 ) -> BoxFuture<'static, Answer> {
-    let started = Instant::now();
     let answer = AssertUnwindSafe(answer).catch_unwind();
     let watched = async move {
         let answer = answer.await.unwrap_or_else(|panic| Answer::Close(panicked(api, &*panic)));
@@ -312,7 +324,11 @@ mod tests {
 
     fn observed(outcome: Outcome) -> Answer {
         let api = served(ApiKey::Heartbeat, 4).unwrap();
-        finished(RequestMetrics::register(&Metrics::default()).observe(api, outcome))
+        finished(RequestMetrics::register(&Metrics::default()).observe(
+            api,
+            Instant::now(),
+            outcome,
+        ))
     }
 
     #[test]
@@ -351,7 +367,7 @@ mod tests {
 
     #[test]
     fn a_producer_that_asks_for_no_answer_gets_none() {
-        let answer = observed(request().pipelined(async { Ok(None::<HeartbeatResponse>) }));
+        let answer = observed(request().pipelined(Soon::Now(Ok(None::<HeartbeatResponse>))));
         assert!(matches!(answer, Answer::NoResponse));
     }
 

@@ -3,7 +3,7 @@
 //! | who                                    | of the limit          | where it is held to that          |
 //! |----------------------------------------|-----------------------|-----------------------------------|
 //! | the node itself                        | [`OWN_FILES`]         |                                   |
-//! | connections                            | a third of the rest   | `net::Limits::connections_max`    |
+//! | connections                            | a third of the rest   | `net::ConnectionQuotas`           |
 //! | the answer that each connection is sent | as many              | one at a time                     |
 //! | further partitions in such answers     | an eighth             | `replica::HeldOpen`               |
 //! | segments that nobody uses at the moment | a quarter            | [`OpenFiles`]: less, as room is needed |

@@ -6,6 +6,8 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
+use parking_lot::Mutex;
+
 use super::file::LazyFile;
 
 /// A search reads its last so many entries at once.
@@ -17,12 +19,14 @@ pub(super) struct IndexFile<const N: usize> {
     file: LazyFile,
     /// Entries that readers may see.
     entries: AtomicU64,
+    /// The last of them, if this has written it.
+    newest: Mutex<Option<[u8; N]>>,
 }
 
 impl<const N: usize> IndexFile<N> {
     /// An index with no entries yet known; [`IndexFile::load`] looks at the file.
     pub(super) fn new(file: LazyFile) -> Self {
-        Self { file, entries: AtomicU64::new(0) }
+        Self { file, entries: AtomicU64::new(0), newest: Mutex::new(None) }
     }
 
     pub(super) fn file(&self) -> &LazyFile {
@@ -43,6 +47,7 @@ impl<const N: usize> IndexFile<N> {
             return Ok(true);
         }
         let len = self.file.get()?.len()?;
+        *self.newest.lock() = None;
         self.entries.store(len / N as u64, Ordering::Release);
         Ok(len % N as u64 == 0)
     }
@@ -50,12 +55,14 @@ impl<const N: usize> IndexFile<N> {
     pub(super) fn append(&self, entry: [u8; N]) -> io::Result<()> {
         let entries = self.entries();
         self.file.get()?.write_all_at(&mut [IoSlice::new(&entry)], entries * N as u64)?;
+        *self.newest.lock() = Some(entry);
         self.entries.store(entries + 1, Ordering::Release);
         Ok(())
     }
 
     /// Forgets all entries. They stay in the file until others are written over them or [`IndexFile::cut`] is called.
     pub(super) fn forget(&self) {
+        *self.newest.lock() = None;
         self.entries.store(0, Ordering::Release);
     }
 
@@ -76,9 +83,10 @@ impl<const N: usize> IndexFile<N> {
     }
 
     pub(super) fn last(&self) -> io::Result<Option<[u8; N]>> {
-        match self.entries().checked_sub(1) {
-            Some(last) => self.entry(last).map(Some),
-            None => Ok(None),
+        let newest = *self.newest.lock();
+        match (newest, self.entries().checked_sub(1)) {
+            (None, Some(last)) => self.entry(last).map(Some),
+            (newest, _) => Ok(newest),
         }
     }
 

@@ -75,7 +75,9 @@ impl LogSlice {
     /// disk, a wrong no the way to a thread that may wait.
     pub fn is_cached(&self, skip: usize, len: usize) -> bool {
         let end = (skip + len).min(self.len);
-        let mut samples = (skip..end).step_by(SAMPLE_BYTES).chain(end.checked_sub(1));
+        // Where more follows, the next look begins there.
+        let last = end.checked_sub(1).filter(|_| end == self.len);
+        let mut samples = (skip..end).step_by(SAMPLE_BYTES).chain(last);
         samples.all(|it| {
             let cached = self.file.read_cached_at(&mut [0], self.position + it as u64);
             cached.unwrap_or(false)

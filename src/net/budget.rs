@@ -12,7 +12,7 @@ use prometheus_client::metrics::gauge::Gauge;
 
 pub(super) use self::pool::Ask;
 use self::pool::{Pool, Share};
-use super::Limits;
+use super::{Limits, frame_buffers::Buffer};
 
 /// All but `Produce` and the largest commits and metadata requests are smaller.
 const SMALL_BYTES: usize = 64 * 1024;
@@ -33,7 +33,7 @@ impl Held {
 
     /// The request's bytes, whose last slice gives the share back when it is dropped: a member that waits for its group
     /// needs none of its request any more.
-    pub(super) fn with(self, bytes: Bytes) -> Bytes {
+    pub(super) fn with(self, bytes: Buffer) -> Bytes {
         Bytes::from_owner(Holding { bytes, _held: self })
     }
 
@@ -61,7 +61,7 @@ impl Held {
 }
 
 struct Holding {
-    bytes: Bytes,
+    bytes: Buffer,
     _held: Held,
 }
 

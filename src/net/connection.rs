@@ -1,15 +1,19 @@
 //! One connection: a loop that reads requests and one that writes answers, joined by a bounded queue in request order.
 //!
 //! ```text
-//! frames → Service::call ─ Exclusive, Ready ─▶ the reader waits until it is written
-//!                        └ Pipelined ────────▶ the reader goes on
+//! frames → Service::call ─ Exclusive, large ──────▶ the reader waits until it is written
+//!                        └ Ready, Pipelined ──────▶ the reader goes on
 //! ```
 //!
-//! All answers under way are driven at once; they are written one after the other.
+//! All answers under way are driven at once; they are written one after the other, small ones that are ready together in
+//! one system call.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{
+    pin::pin,
+    sync::atomic::{AtomicUsize, Ordering},
+};
 
-use futures_util::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesOrdered};
+use futures_util::future::{Either, ready};
 use tokio::{
     io::{AsyncRead, AsyncWriteExt},
     sync::{mpsc, oneshot},
@@ -19,21 +23,16 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     Server, Service,
+    answers::{Answers, Next, Queued},
     end::End,
     frames::Frames,
+    gathered::{Gathered, is_small},
     leaving::left,
     limits::PIPELINE_MAX,
     sending::{Sending, Sink},
     slots::Slot,
 };
 use crate::api::{Answer, Client, Outcome, Part};
-
-/// An answer on its way.
-struct Queued {
-    answer: BoxFuture<'static, Answer>,
-    /// Told when it is written.
-    written: Option<oneshot::Sender<()>>,
-}
 
 /// A connection besides its socket.
 pub(super) struct Connection<'a, S> {
@@ -56,11 +55,12 @@ impl<'a, S: Service> Connection<'a, S> {
         writer: impl Sink,
     ) -> Result<(), End> {
         let (queue, queued) = mpsc::channel(PIPELINE_MAX);
-        let frames = Frames::new(reader, &self.server.budget, &self.server.limits);
+        let frames = Frames::new(self.server, reader);
         let both = async {
             tokio::try_join!(self.read_requests(frames, queue), self.write_answers(queued, writer))
         };
         tokio::select! {
+            biased;
             ended = both => ended.map(drop),
             () = self.stop_is_over() => Err(End::Stopped),
         }
@@ -80,29 +80,36 @@ impl<'a, S: Service> Connection<'a, S> {
     /// Begins each request as it comes. Ends with the client's last byte or with a stop; what is queued is still written.
     async fn read_requests(
         &self,
-        mut frames: Frames<'_, impl AsyncRead + Unpin>,
+        mut frames: Frames<'_, S, impl AsyncRead + Unpin>,
         queue: mpsc::Sender<Queued>,
     ) -> Result<(), End> {
         let waiting = || self.waiting.load(Ordering::Relaxed) > 0;
         let bytes_max = |api_key| self.server.service.frame_bytes_max(api_key);
+        let mut leave = pin!(self.leave().cancelled());
         loop {
             // A client above its quota is not read, so that its own socket holds it back (KIP-219).
             let unmuted = self.client.mute.passed();
             let next = tokio::select! {
+                biased;
                 next = frames.next(waiting, unmuted, bytes_max) => next?,
-                () = self.leave().cancelled() => None,
+                // Looked at when the client has to be waited for, or has had its turn.
+                () = &mut leave => None,
             };
             let Some(frame) = next else {
                 return Ok(());
             };
             self.slot.seat().used(self.server.quotas.now_ms());
             self.server.metrics.request_bytes.inc_by(frame.len() as u64);
-            let (answer, written) = match self.server.service.call(self.client, frame) {
-                Outcome::Ready(answer) => (async { answer }.boxed(), true),
-                Outcome::Exclusive(answer) => (answer, true),
-                Outcome::Pipelined(answer) => (answer, false),
+            let (answer, must_wait) = match self.server.service.call(self.client, frame) {
+                // Large answers do not pile up, and behind the end of the connection nothing is begun.
+                Outcome::Ready(it) => {
+                    let must_wait = !is_small(&it);
+                    (Either::Left(ready(it)), must_wait)
+                }
+                Outcome::Exclusive(it) => (Either::Right(it), true),
+                Outcome::Pipelined(it) => (Either::Right(it), false),
             };
-            let (written, wait) = written.then(oneshot::channel).unzip();
+            let (written, wait) = must_wait.then(oneshot::channel).unzip();
             self.waiting.fetch_add(1, Ordering::Relaxed);
             // Both fail only when the writer has ended, and then its own error tells why.
             if queue.send(Queued { answer, written }).await.is_err() {
@@ -118,53 +125,52 @@ impl<'a, S: Service> Connection<'a, S> {
 
     async fn write_answers(
         &self,
-        mut queue: mpsc::Receiver<Queued>,
+        queue: mpsc::Receiver<Queued>,
         mut writer: impl Sink,
     ) -> Result<(), End> {
-        let mut under_way = FuturesOrdered::new();
-        let mut open = true;
-        // While the reader waits for an answer to be written it does not notice that the client leaves.
-        let mut is_read = true;
-        while open || !under_way.is_empty() {
+        let mut answers = Answers::new(queue);
+        loop {
+            let is_read = answers.is_read();
             let said_all = || self.client.details.said_all.cancel();
-            tokio::select! {
-                queued = queue.recv(), if open && under_way.len() < PIPELINE_MAX => {
-                    if let Some(Queued { answer, written }) = queued {
-                        is_read = written.is_none();
-                        under_way.push_back(answer.map(move |answer| (answer, written)));
-                    } else {
-                        (open, is_read) = (false, false);
-                    }
-                }
-                Some((answer, written)) = under_way.next() => {
-                    self.write(&mut writer, answer).await?;
-                    self.waiting.fetch_sub(1, Ordering::Relaxed);
-                    if let Some(written) = written {
-                        is_read = written.send(()).is_ok();
-                    }
-                }
+            let next = tokio::select! {
+                biased;
+                next = answers.next() => next,
                 error = left(writer.plain_socket(), said_all), if !is_read => {
                     return Err(End::Io(error));
                 }
+            };
+            match next {
+                Next::Write(first) => {
+                    let mut gathered = Gathered::from(first, &mut answers).await;
+                    let written = gathered.written.take();
+                    self.write(&mut writer, gathered).await?;
+                    written.map(|it| answers.tell(it));
+                }
+                Next::Watch => {}
+                Next::End => break,
             }
         }
         writer.shutdown().await.map_err(End::Io)
     }
 
-    async fn write(&self, writer: &mut impl Sink, answer: Answer) -> Result<(), End> {
+    async fn write(&self, writer: &mut impl Sink, gathered: Gathered) -> Result<(), End> {
         let mut sending = Sending { writer, stall: self.server.limits.write_stall };
-        let count = |bytes: usize| self.server.metrics.response_bytes.inc_by(bytes as u64);
-        match answer {
-            Answer::Frame(frame) => {
-                count(frame.len());
-                sending.write(frame, false).await
+        let written = |bytes: usize| self.server.metrics.response_bytes.inc_by(bytes as u64);
+        written(gathered.frames.len());
+        sending.write(gathered.frames.freeze(), false).await?;
+        match gathered.last {
+            None | Some(Answer::NoResponse) => {}
+            Some(Answer::Frame(frame)) => {
+                written(frame.len());
+                sending.write(frame, false).await?;
             }
-            Answer::Parts(parts) => {
-                count(parts.iter().map(Part::len).sum());
-                sending.send(parts).await
+            Some(Answer::Parts(parts)) => {
+                written(parts.iter().map(Part::len).sum());
+                sending.send(parts).await?;
             }
-            Answer::NoResponse => Ok(()),
-            Answer::Close(reason) => Err(End::Closed(reason)),
+            Some(Answer::Close(reason)) => return Err(End::Closed(reason)),
         }
+        self.waiting.fetch_sub(gathered.count, Ordering::Relaxed);
+        Ok(())
     }
 }

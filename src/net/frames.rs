@@ -1,38 +1,32 @@
 //! Reads the frames of a connection, none faster than the common budget allows.
 
-use std::io;
-
-use bytes::{BufMut, Bytes, BytesMut};
-use tokio::{
-    io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader},
-    time::{Instant, timeout},
-};
+use bytes::{BufMut, Bytes};
+use tokio::io::{AsyncRead, AsyncReadExt, BufReader};
 
 use super::{
-    Limits,
-    budget::{Ask, Budget, Held},
+    Server,
+    body::{Body, unexpected_eof},
     end::End,
     pace::Pace,
-    progress::Progress,
+    patience::within,
 };
 use crate::wire::frame::{self, LENGTH_BYTES};
 
 /// Saves a system call for each small request. What an idle connection takes is this and little more; of a large request
 /// no more than this is copied.
-const BUFFER_BYTES: usize = 1024;
+const READ_AHEAD_BYTES: usize = 2048;
 
 /// The reading half of a connection.
-pub(super) struct Frames<'a, R> {
+pub(super) struct Frames<'a, S, R> {
+    server: &'a Server<S>,
     reader: BufReader<R>,
-    budget: &'a Budget,
-    limits: &'a Limits,
     pace: Pace,
 }
 
-impl<'a, R: AsyncRead + Unpin> Frames<'a, R> {
-    pub(super) fn new(reader: R, budget: &'a Budget, limits: &'a Limits) -> Self {
-        let reader = BufReader::with_capacity(BUFFER_BYTES, reader);
-        Self { reader, budget, limits, pace: Pace::default() }
+impl<'a, S, R: AsyncRead + Unpin> Frames<'a, S, R> {
+    pub(super) fn new(server: &'a Server<S>, reader: R) -> Self {
+        let reader = BufReader::with_capacity(READ_AHEAD_BYTES, reader);
+        Self { server, reader, pace: Pace::default() }
     }
 
     /// The next frame, less the length before it; `None` when the client has said all. `waiting` tells whether the client waits for answers, for
@@ -47,11 +41,17 @@ impl<'a, R: AsyncRead + Unpin> Frames<'a, R> {
             return Ok(None);
         };
         // Only now: whoever has left, or never goes on, is not held for as long as its quota says.
-        timeout(self.limits.idle, turn).await.map_err(|_| End::Idle)?;
-        let length = frame::parse_length(prefix, self.limits.request_max_bytes)?;
-        let mut held = self.budget.begin(length);
-        let bytes = self.read_body(length, &mut held, bytes_max).await?;
-        Ok(Some(held.with(bytes)))
+        within(self.server.limits.idle, turn).await.ok_or(End::Idle)?;
+        let length = frame::parse_length(prefix, self.server.limits.request_max_bytes)?;
+        let mut body = Body::new(self.server, length);
+        while !body.is_whole() {
+            body.read_from(&mut self.reader, self.pace).await?;
+            if let Some(max) = frame::api_key(body.arrived()).and_then(&bytes_max) {
+                frame::check_length(length, max)?;
+            }
+        }
+        self.pace.remember(length, body.waited());
+        Ok(Some(body.into_bytes()))
     }
 
     async fn prefix(
@@ -62,64 +62,15 @@ impl<'a, R: AsyncRead + Unpin> Frames<'a, R> {
         let mut rest = &mut prefix[..];
         while rest.has_remaining_mut() {
             let begun = rest.len() < LENGTH_BYTES;
-            match timeout(self.limits.idle, self.reader.read_buf(&mut rest)).await {
-                Ok(Ok(0)) if begun => return Err(unexpected_eof()),
-                Ok(Ok(0)) => return Ok(None),
-                Ok(Ok(_)) => {}
-                Ok(Err(error)) => return Err(End::Io(error)),
-                Err(_) if waiting() => {}
-                Err(_) => return Err(End::Idle),
+            match within(self.server.limits.idle, self.reader.read_buf(&mut rest)).await {
+                Some(Ok(0)) if begun => return Err(unexpected_eof()),
+                Some(Ok(0)) => return Ok(None),
+                Some(Ok(_)) => {}
+                Some(Err(error)) => return Err(End::Io(error)),
+                None if waiting() => {}
+                None => return Err(End::Idle),
             }
         }
         Ok(Some(prefix))
     }
-
-    /// A client that must wait for the budget is not read from, and TCP holds it back.
-    async fn read_body(
-        &mut self,
-        length: usize,
-        held: &mut Held,
-        bytes_max: impl Fn(i16) -> Option<usize>,
-    ) -> Result<Bytes, End> {
-        let mut body = BytesMut::new();
-        let mut progress = Progress::new(length, self.limits, Instant::now());
-        while body.len() < length {
-            let step = frame::step(body.len(), length);
-            let is_full = body.len() == held.bytes() && !held.try_grow(step);
-            if is_full && !self.reader.buffer().is_empty() {
-                let rest = length - body.len();
-                let pace = self.pace.with(body.len(), progress.waited());
-                held.grow(Ask { step, rest, expected: pace.expected(rest) }).await;
-                progress.resume(Instant::now());
-                continue;
-            }
-            let arrive = async {
-                // Room is waited for once there are bytes to put there.
-                if is_full {
-                    return self.reader.fill_buf().await.map(<[u8]>::len);
-                }
-                let room = held.bytes() - body.len();
-                body.reserve(room);
-                self.reader.read_buf(&mut (&mut body).limit(room)).await
-            };
-            match timeout(progress.wait(), arrive).await {
-                Ok(Ok(0)) => return Err(unexpected_eof()),
-                Ok(Err(error)) => return Err(End::Io(error)),
-                Ok(Ok(_)) | Err(_) => {}
-            }
-            progress.check(Instant::now(), body.len(), held.others_wait())?;
-            if let Some(max) = frame::api_key(&body).and_then(&bytes_max) {
-                frame::check_length(length, max)?;
-            }
-        }
-        self.pace.remember(length, progress.waited());
-        Ok(body.freeze())
-    }
-}
-
-fn unexpected_eof() -> End {
-    End::Io(io::Error::new(
-        io::ErrorKind::UnexpectedEof,
-        "the client left in the middle of a request",
-    ))
 }

@@ -4,16 +4,21 @@
 //! pipeline, and time limits for its bytes in both directions; what all of them hold in memory has one common budget.
 
 mod acceptor;
+mod answers;
+mod body;
 mod budget;
 mod connection;
 mod connection_quotas;
 mod end;
+mod frame_buffers;
 mod frames;
+mod gathered;
 mod leaving;
 mod limits;
 mod listener;
 mod metrics;
 mod pace;
+mod patience;
 mod per_ip;
 mod progress;
 mod sending;

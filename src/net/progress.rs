@@ -28,8 +28,14 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// Of a body of `length` bytes of which none has arrived.
-    pub(super) fn new(length: usize, limits: &Limits, now: Instant) -> Self {
+    /// Of a body of `length` bytes of which so many have arrived, while others wait or not.
+    pub(super) fn new(
+        length: usize,
+        arrived: usize,
+        limits: &Limits,
+        now: Instant,
+        others_wait: bool,
+    ) -> Self {
         let &Limits { body, lag, .. } = limits;
         Self {
             length,
@@ -38,8 +44,8 @@ impl Progress {
             patience: body,
             grace: lag,
             seen: now,
-            arrived: 0,
-            others_waited: false,
+            arrived,
+            others_waited: others_wait,
         }
     }
 
@@ -109,7 +115,7 @@ mod tests {
     #[track_caller]
     fn ends(bytes: &[usize], others_wait: &[bool]) -> Option<usize> {
         let begun = Instant::now();
-        let mut progress = Progress::new(LENGTH, &limits(), begun);
+        let mut progress = Progress::new(LENGTH, 0, &limits(), begun, false);
         let mut arrived = 0;
         (0..70).find(|&second| {
             arrived += bytes[second % bytes.len()];
@@ -138,7 +144,7 @@ mod tests {
     #[test]
     fn what_is_waited_for_the_budget_is_nobodys_lag() {
         let (limits, begun) = (limits(), Instant::now());
-        let mut progress = Progress::new(LENGTH, &limits, begun);
+        let mut progress = Progress::new(LENGTH, 0, &limits, begun, false);
         assert!(progress.check(begun, 10, true).is_ok());
         let later = begun + 10 * limits.body;
         progress.resume(later);

@@ -11,10 +11,9 @@ use tokio::{
     io::{AsyncWrite, AsyncWriteExt, Interest},
     net::{TcpStream, tcp::WriteHalf},
     task::{spawn_blocking, yield_now},
-    time::timeout,
 };
 
-use super::end::End;
+use super::{end::End, patience::within};
 use crate::{api::Part, log::LogSlice};
 
 /// Records of at most so many bytes are copied: for less than this, a system call of their own and a packet that is not
@@ -24,8 +23,12 @@ const COPIED_BYTES_MAX: usize = 16 * 1024;
 /// Small parts of an answer are gathered up to about so many bytes before they are written.
 const GATHERED_BYTES: usize = 64 * 1024;
 
-/// The most that one system call sends: others on this thread wait for it.
+/// The most that one system call sends, and that is looked for in the page cache at a time.
 const STEP_BYTES: usize = 512 * 1024;
+
+/// After so many bytes others have their turn on this thread: some hundreds of microseconds. A turn costs a look at the
+/// sockets and often a wake-up, as much as sending a tenth of this.
+const TURN_BYTES: usize = 2 * 1024 * 1024;
 
 /// Linux's flag of send(2): more follows, so a packet that is not full may wait for it.
 const MSG_MORE: i32 = 0x8000;
@@ -52,29 +55,25 @@ impl<W: Sink> Sending<'_, W> {
     pub(super) async fn send(&mut self, parts: Vec<Part>) -> Result<(), End> {
         let mut gathered = BytesMut::new();
         let mut parts = parts.into_iter();
-        let mut since_yield = 0;
+        let mut turn = Turn::default();
         while let Some(part) = parts.next() {
-            since_yield += part.len();
             match part {
                 Part::Bytes(bytes) if gathered.is_empty() && parts.len() == 0 => {
                     return self.write(bytes, false).await;
                 }
                 Part::Bytes(bytes) => gathered.extend_from_slice(&bytes),
                 Part::Records(records) if records.slice.len() <= COPIED_BYTES_MAX => {
+                    turn.took(records.slice.len()).await;
                     gather(&mut gathered, &records.slice, 0, records.slice.len()).await?;
                 }
                 Part::Records(records) => {
                     self.write(gathered.split().freeze(), true).await?;
-                    self.send_slice(&records.slice, first_slice(parts.as_slice())).await?;
+                    let next = first_slice(parts.as_slice());
+                    self.send_slice(&records.slice, next, &mut turn).await?;
                 }
             }
             if gathered.len() >= GATHERED_BYTES {
                 self.write(gathered.split().freeze(), parts.len() > 0).await?;
-            }
-            // A fast reader of much does not keep this thread for itself.
-            if since_yield >= STEP_BYTES {
-                since_yield = 0;
-                yield_now().await;
             }
         }
         self.write(gathered.freeze(), false).await
@@ -99,9 +98,14 @@ impl<W: Sink> Sending<'_, W> {
         Ok(())
     }
 
-    async fn send_slice(&mut self, slice: &LogSlice, next: Option<&LogSlice>) -> Result<(), End> {
+    async fn send_slice(
+        &mut self,
+        slice: &LogSlice,
+        next: Option<&LogSlice>,
+        turn: &mut Turn,
+    ) -> Result<(), End> {
         match self.writer.plain_socket() {
-            Some(socket) => send_file(socket, slice, next, self.stall).await,
+            Some(socket) => send_file(socket, slice, next, self.stall, turn).await,
             None => self.copy(slice).await,
         }
     }
@@ -120,6 +124,20 @@ impl<W: Sink> Sending<'_, W> {
     }
 }
 
+/// How much a fast reader was sent without a break: it does not keep a thread for itself.
+#[derive(Default)]
+struct Turn(usize);
+
+impl Turn {
+    async fn took(&mut self, bytes: usize) {
+        self.0 += bytes;
+        if self.0 >= TURN_BYTES {
+            self.0 = 0;
+            yield_now().await;
+        }
+    }
+}
+
 /// The records that come next, of those that are not copied.
 fn first_slice(parts: &[Part]) -> Option<&LogSlice> {
     let mut slices = parts.iter().filter_map(Part::slice);
@@ -133,17 +151,21 @@ async fn send_file(
     slice: &LogSlice,
     next: Option<&LogSlice>,
     stall: Duration,
+    turn: &mut Turn,
 ) -> Result<(), End> {
-    let mut skip = 0;
+    let (mut skip, mut loaded) = (0, 0);
     while skip < slice.len() {
-        load(slice, skip, STEP_BYTES, next).await?;
-        let step = || slice.send_to(socket.as_fd(), skip, STEP_BYTES);
+        if skip == loaded {
+            load(slice, skip, STEP_BYTES, next).await?;
+            loaded = slice.len().min(skip + STEP_BYTES);
+        }
+        let step = || slice.send_to(socket.as_fd(), skip, loaded - skip);
         match when_writable(socket, stall, step).await.map_err(of_records)? {
             0 => return Err(End::Unreadable(io::ErrorKind::UnexpectedEof.into())),
-            sent => skip += sent,
-        }
-        if skip < slice.len() {
-            yield_now().await;
+            sent => {
+                skip += sent;
+                turn.took(sent).await;
+            }
         }
     }
     Ok(())
@@ -199,8 +221,8 @@ async fn when_writable(
 }
 
 async fn in_time<T>(stall: Duration, write: impl Future<Output = io::Result<T>>) -> Result<T, End> {
-    let written = timeout(stall, write).await;
-    written.map_err(|_| End::Stalled("an answer was not taken"))?.map_err(End::Io)
+    let written = within(stall, write).await;
+    written.ok_or(End::Stalled("an answer was not taken"))?.map_err(End::Io)
 }
 
 /// sendfile(2) fails for either of its files.

@@ -2,7 +2,10 @@
 
 use std::sync::{Arc, atomic::AtomicU64};
 
-use super::{ConnectionQuotas, Limits, Service, budget::Budget, metrics::NetMetrics};
+use super::{
+    ConnectionQuotas, Limits, Service, budget::Budget, frame_buffers::FrameBuffers,
+    metrics::NetMetrics,
+};
 use crate::{
     api::{Requests, Rooms},
     base::Pace,
@@ -14,6 +17,7 @@ pub struct Server<S> {
     pub(super) service: S,
     pub(super) limits: Limits,
     pub(super) budget: Budget,
+    pub(super) buffers: Arc<FrameBuffers>,
     pub(super) metrics: NetMetrics,
     pub(super) quotas: Arc<ConnectionQuotas>,
     pub(super) paces: Paces,
@@ -56,6 +60,7 @@ impl<S: Service> Server<S> {
             service,
             budget: Budget::new(&limits, metrics.inflight_bytes.clone()),
             quotas,
+            buffers: FrameBuffers::new(limits.inflight_max_bytes),
             limits,
             metrics,
             paces: Paces::default(),

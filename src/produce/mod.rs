@@ -19,18 +19,17 @@ mod order;
 mod raise;
 mod route;
 mod shared;
+mod soon;
 mod submission;
 mod timestamps;
 
-use std::{collections::HashMap, future::Future, sync::Arc};
+use std::{collections::HashMap, sync::Arc};
 
-use futures_util::{
-    FutureExt as _,
-    future::{Either, ready},
-};
+use futures_util::FutureExt as _;
 use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot};
 
+pub use soon::Soon;
 pub use submission::{ProduceError, RefusedRecord, Stored, Submission};
 
 use self::{
@@ -118,24 +117,25 @@ impl Produce {
         }
     }
 
-    /// Takes a client's batch. The call itself fixes its place in its partition's order; the future that it returns
-    /// completes when the batch is committed as `acks` asks.
-    pub fn submit(
-        &self,
-        submission: Submission,
-    ) -> impl Future<Output = Result<Stored, ProduceError>> + Send + use<> {
+    /// Takes a client's batch. The call itself fixes its place in its partition's order; what it returns is known when the
+    /// batch is committed as `acks` asks.
+    pub fn submit(&self, submission: Submission) -> Soon<Result<Stored, ProduceError>> {
         let (acks, timeout) = (submission.acks, submission.timeout);
         match self.begin(submission) {
-            Err(error) => Either::Left(ready(Err(error))),
-            Ok(begun) => Either::Right(async move {
-                match begun {
-                    Begun::InLane(answer) => answer.await.unwrap_or(Err(ProduceError::Busy)),
-                    Begun::Stored(partition, appended) => {
-                        partition.committed(appended.last_offset, acks, timeout).await?;
-                        Ok(Stored::from(&appended))
-                    }
+            Err(error) => Soon::Now(Err(error)),
+            Ok(Begun::InLane(answer)) => {
+                Soon::later(async { answer.await.unwrap_or(Err(ProduceError::Busy)) })
+            }
+            Ok(Begun::Stored(partition, appended)) => {
+                let (last, stored) = (appended.last_offset, Stored::from(&appended));
+                if partition.is_committed(last, acks) {
+                    return Soon::Now(Ok(stored));
                 }
-            }),
+                Soon::later(async move {
+                    partition.committed(last, acks, timeout).await?;
+                    Ok(stored)
+                })
+            }
         }
     }
 

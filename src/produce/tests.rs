@@ -77,7 +77,7 @@ impl Node {
     }
 
     async fn submit(&self, batch: &Batch) -> Result<Stored, ProduceError> {
-        self.produce.submit(Self::submission(batch)).await
+        self.produce.submit(Self::submission(batch)).wait().await
     }
 
     /// Stores the route and so many of its parts, as a node does that is killed then. How many parts there are.
@@ -325,11 +325,11 @@ async fn send_to_another_id(plugins: &Arc<PluginHost>) {
     let id = node.partition(0).topic_id;
     let with_id = |id| Submission { topic_id: Some(id), ..Node::submission(&batch(0, 1)) };
     let other = TopicId(Uuid::from_u128(id.0.as_u128() + 1));
-    let refused = node.produce.submit(with_id(other)).await;
+    let refused = node.produce.submit(with_id(other)).wait().await;
     let is_told = matches!(refused, Err(ProduceError::Replica(ReplicaError::UnknownTopicId)));
     assert!(is_told, "{refused:?}");
     assert_eq!(node.values(0), Vec::<String>::new());
-    node.produce.submit(with_id(id)).await.unwrap();
+    node.produce.submit(with_id(id)).wait().await.unwrap();
 }
 
 #[test]

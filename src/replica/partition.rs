@@ -177,6 +177,11 @@ impl Partition {
         Ok(appended)
     }
 
+    /// Whether everything up to and including `last_offset` is committed as `acks` asks.
+    pub fn is_committed(&self, last_offset: Offset, acks: Acks) -> bool {
+        self.progress.borrow().has(last_offset, acks)
+    }
+
     /// Waits until everything up to and including `last_offset` is committed as `acks` asks, and on disk where the topic does.
     ///
     /// # Errors
@@ -189,7 +194,7 @@ impl Partition {
         acks: Acks,
         timeout: Duration,
     ) -> Result<(), ReplicaError> {
-        if self.progress.borrow().has(last_offset, acks) {
+        if self.is_committed(last_offset, acks) {
             return Ok(());
         }
         let mut progress = self.progress.subscribe();

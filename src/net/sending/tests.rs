@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use tokio::{
     io::{AsyncReadExt, DuplexStream, duplex},
     net::TcpListener,
+    time::timeout,
 };
 
 use super::*;

@@ -47,13 +47,13 @@ async fn wait_for_room(plugins: &Arc<PluginHost>) {
     let node = Node::start(plugins);
     node.replicas.apply(&Arc::new(compacted()));
     let all = node.produce.shared.expansion.take_all();
-    let submit = |name, bytes| node.produce.submit(Node::submission(&keyed(name, bytes)));
+    let submit = |name, bytes| node.produce.submit(Node::submission(&keyed(name, bytes))).wait();
     let (large, small) = (submit("1", 50_000), submit("2", 0));
     let elsewhere = Submission {
         topic_partition: TopicPartition::new(TOPIC, 1),
         ..Node::submission(&keyed("3", 0))
     };
-    node.produce.submit(elsewhere).await.unwrap();
+    node.produce.submit(elsewhere).wait().await.unwrap();
     settle().await;
     assert_eq!(node.values(0), Vec::<String>::new());
     assert_eq!(node.values(1), ["3"], "another partition has a way of its own");
@@ -74,7 +74,7 @@ fn so_many_batches_of_a_partition_wait_for_room_and_no_more() {
         node.replicas.apply(&Arc::new(compacted()));
         let all = node.produce.shared.expansion.take_all();
         let batch = keyed("x", 50_000);
-        let submit = || node.produce.submit(Node::submission(&batch));
+        let submit = || node.produce.submit(Node::submission(&batch)).wait();
         let waiting: Vec<_> = (0..LANE_BATCHES_MAX).map(|_| submit()).collect();
         let refused = submit().now_or_never();
         assert!(matches!(refused, Some(Err(ProduceError::Busy))), "{refused:?}");

@@ -109,7 +109,8 @@ pub(super) fn check_contiguous(
     Ok(largest)
 }
 
-/// Finds each record of `data` and hands it on with its index.
+/// Finds each record of `data` and hands it on with its index. It is compiled anew for each visitor, all of it: the check of a
+/// producer's batch needs two numbers of a record and makes none of its spans.
 pub(super) fn walk(
     header: &BatchHeader,
     data: &[u8],
@@ -132,6 +133,7 @@ pub(super) fn walk(
     }
 }
 
+#[inline]
 fn check_deltas(
     header: &BatchHeader,
     previous: i32,
@@ -149,6 +151,7 @@ fn check_deltas(
     }
 }
 
+#[inline]
 fn read_record(reader: &mut Reader<'_>) -> Result<RecordSpan, &'static str> {
     let length = reader.varint().ok_or("the length is cut off")?;
     let length = usize::try_from(length).map_err(|_| "the length is negative")?;
@@ -161,6 +164,7 @@ fn read_record(reader: &mut Reader<'_>) -> Result<RecordSpan, &'static str> {
 }
 
 /// `None` where a field ends early or has an impossible length.
+#[inline]
 fn read_fields(reader: &mut Reader<'_>) -> Option<RecordSpan> {
     let _attributes = reader.u8()?;
     let timestamp_delta = reader.varlong()?;
@@ -182,6 +186,7 @@ fn read_fields(reader: &mut Reader<'_>) -> Option<RecordSpan> {
     clippy::option_option,
     reason = "the outer one is what `?` passes on, the inner one is a value"
 )]
+#[inline]
 fn read_nullable(reader: &mut Reader<'_>) -> Option<Option<Range<u32>>> {
     let length = reader.varint()?;
     if length == -1 {

@@ -104,8 +104,8 @@ pub(crate) fn consumes(name: &str) -> bool {
     name.starts_with("catch up") || name.contains("Consumer")
 }
 
-/// The cells of the table, each dimension in several of them.
-pub(crate) fn twelve() -> Vec<Cell> {
+/// The thirteen cells of the table, each dimension in several of them.
+pub(crate) fn of_the_table() -> Vec<Cell> {
     let big = Shape {
         record_bytes: 1024,
         partitions: 16,
@@ -124,6 +124,7 @@ pub(crate) fn twelve() -> Vec<Cell> {
         Task::Produce(Shape { partitions: 200, connections: 50, ..small }),
         Task::Produce(Shape { partitions: 1, acks: "all", ..small }),
         Task::Latency(Shape { acks: "all", connections: 16, ..small }),
+        Task::Latency(Shape { acks: "all", ..big }),
         Task::CatchUp { shape: big, from_disk: false },
         Task::CatchUp { shape: Shape { partitions: 200, ..big }, from_disk: true },
         Task::KafkasProducer(Shape { acks: "all", ..big }),
@@ -182,7 +183,7 @@ mod tests {
 
     #[test]
     fn each_cell_has_a_name_of_its_own() {
-        for cells in [twelve(), full()] {
+        for cells in [of_the_table(), full()] {
             let names: HashSet<_> = cells.iter().map(|it| &it.name).collect();
             assert_eq!(names.len(), cells.len());
         }

@@ -61,7 +61,7 @@ struct Extent {
     /// Every combination of the dimensions, for hours. What a run has measured, the next one skips
     #[arg(long, conflicts_with = "smoke")]
     full: bool,
-    /// Go on with the last run of the twelve cells
+    /// Go on with the last run of the table's cells
     #[arg(long)]
     resume: bool,
     /// One cell, for seconds: does the bench still work?
@@ -103,7 +103,7 @@ fn open_results(folder: &Path, arguments: &Arguments) -> Result<Results> {
     let name = match (extent.full, extent.smoke) {
         (true, _) => "full.jsonl",
         (_, true) => "smoke.jsonl",
-        _ => "twelve.jsonl",
+        _ => "table.jsonl",
     };
     let path = folder.join(name);
     if !extent.full && !extent.resume && path.exists() {
@@ -134,7 +134,7 @@ fn build(root: &Path, package: &str, binary: &str) -> Result<PathBuf> {
 }
 
 fn measure_all(bench: &Bench, arguments: &Arguments, results: &mut Results) -> Result<()> {
-    let cells = if arguments.extent.full { cell::full() } else { cell::twelve() };
+    let cells = if arguments.extent.full { cell::full() } else { cell::of_the_table() };
     let cells = cells.into_iter().filter(|it| it.name.contains(&arguments.extent.only));
     let cells: Vec<_> = cells.take(if arguments.extent.smoke { 1 } else { usize::MAX }).collect();
     if !arguments.extent.smoke && arguments.extent.only.is_empty() {
