@@ -11,6 +11,7 @@ mod edit;
 mod expansion;
 mod forward;
 mod hooks;
+mod inspection;
 mod keys;
 mod lane;
 mod long_work;
@@ -34,6 +35,7 @@ use self::{
     admission::{admit, fits},
     decoded_budget::DecodedBudget,
     expansion::Expansion,
+    inspection::Inspection,
     lane::{Job, LANE_BATCHES_MAX, Lane},
     metrics::ProduceMetrics,
     order::AppendOrder,
@@ -88,6 +90,7 @@ impl Produce {
             metrics: ProduceMetrics::new(metrics),
             decoded: DecodedBudget::new(config.log.decompressed_max_bytes),
             expansion: Expansion::new(config.log.decompressed_max_bytes),
+            answer_bytes_max: config.node.fetch_max_bytes,
         };
         Self { shared: Arc::new(shared), lanes: Mutex::default() }
     }
@@ -134,10 +137,12 @@ impl Produce {
             return self.enter_lane(submission, partition.topic_id);
         }
         let batch = admit(submission.records.clone())?;
-        fits(&batch, &config, telemetry::now())?;
+        let now = telemetry::now();
+        fits(&batch, &config, now)?;
         let producer_id = batch.header.producer_id;
-        self.shared.check_keys(&batch, &submission.topic_partition, &config)?;
-        let batch = self.shared.in_the_topics_codec(batch, &config)?;
+        let id = &submission.topic_partition;
+        let inspection = Inspection { partition: id, config: &config, now };
+        let batch = self.shared.inspect(batch, inspection)?;
         let appended = partition.append(vec![batch], submission.acks)?;
         if appended.duplicate && is_unfinished(&partition, producer_id, &appended) {
             return self.enter_lane(submission, partition.topic_id);
