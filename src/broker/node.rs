@@ -92,6 +92,7 @@ impl Node {
         let mut background = vec![publish, tokio::spawn(deliver)];
         background.extend(start_chores(&base, &stop_rooms));
         background.extend(start_cleaners(&base, &stop_rooms));
+        background.extend(start_movers(&base, &stop_rooms));
         let Foundation { config, metrics, replicas, quorum, plugins } = base;
         let sessions = FetchSessions::new(config.node.max_incremental_fetch_session_cache_slots);
         let rooms = Arc::new(Rooms {
@@ -151,6 +152,7 @@ impl Node {
         self.rooms.groups.shutdown().await;
         self.stop_rooms.cancel();
         self.rooms.replicas.stop_cleaning();
+        self.rooms.replicas.stop_moves();
         join(self.background).await;
         self.rooms.plugins.shutdown().await;
         let replicas = self.rooms.replicas.clone();
@@ -212,6 +214,12 @@ fn start_cleaners(base: &Foundation, stop: &CancellationToken) -> Vec<JoinHandle
     let threads = if config.enable { config.threads } else { 0 };
     let clean = || publish::clean(base.replicas.clone(), stop.clone());
     (0..threads).map(|_| tokio::spawn(clean())).collect()
+}
+
+/// A task for each log directory.
+fn start_movers(base: &Foundation, stop: &CancellationToken) -> Vec<JoinHandle<()>> {
+    let carry_out = || publish::move_replicas(base.replicas.clone(), stop.clone());
+    base.config.log.dirs.iter().map(|_| tokio::spawn(carry_out())).collect()
 }
 
 async fn register(config: &Config, quorum: &Quorum, bound: &[BoundListener]) -> anyhow::Result<()> {

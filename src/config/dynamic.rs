@@ -9,12 +9,18 @@ use super::{
 };
 
 /// Settings of the node, besides defaults of topic configs, that are altered for the whole cluster or for one node.
-const ALTERABLE: &[&str] =
-    &["log.cleaner.backoff.ms", "log.cleaner.io.max.bytes.per.second", "producer.id.expiration.ms"];
+const ALTERABLE: &[&str] = &[
+    "log.cleaner.backoff.ms",
+    "log.cleaner.io.max.bytes.per.second",
+    "producer.id.expiration.ms",
+    "replica.alter.log.dirs.io.max.bytes.per.second",
+];
 
 /// What Kafka lets people alter and has no meaning here: accepted, as it is in a file.
 const ALTERABLE_MEANINGLESS: &[&str] = &[
     "background.threads",
+    "follower.replication.throttled.rate",
+    "leader.replication.throttled.rate",
     "log.cleaner.io.buffer.load.factor",
     "metric.reporters",
     "num.io.threads",

@@ -64,6 +64,20 @@ struct Durable {
     nameless: BTreeSet<PathBuf>,
 }
 
+impl Durable {
+    /// What is known of a file, or of all in a folder, is known of its new name.
+    fn rename(&mut self, from: &Path, to: &Path) {
+        let renamed = |path: &PathBuf| {
+            let rest = path.strip_prefix(from).ok()?;
+            Some(if rest.as_os_str().is_empty() { to.to_owned() } else { to.join(rest) })
+        };
+        let moved = |path: PathBuf| renamed(&path).unwrap_or(path);
+        self.lengths =
+            std::mem::take(&mut self.lengths).into_iter().map(|(it, at)| (moved(it), at)).collect();
+        self.nameless = std::mem::take(&mut self.nameless).into_iter().map(moved).collect();
+    }
+}
+
 impl Faults {
     pub(crate) fn none() -> Arc<Self> {
         Arc::new(Self { room: AtomicUsize::new(usize::MAX), ..Self::default() })
@@ -244,7 +258,9 @@ impl Disk for FaultyDisk {
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         self.0.whole_step()?;
-        RealDisk.rename(from, to)
+        RealDisk.rename(from, to)?;
+        self.0.durable.lock().unwrap().rename(from, to);
+        Ok(())
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {

@@ -17,7 +17,7 @@ impl Log {
     /// Deletes segments that lie below the log's start or that retention by time or size no longer keeps, and rolls one that is too old; returns how
     /// many. Also forgets silent producers, flushes what was rolled, and closes files that nobody uses.
     pub fn retain(&self, now: TimestampMs) -> Result<usize, LogError> {
-        self.apply_retention(now).map_err(|it| self.health.failed(it))
+        self.apply_retention(now).map_err(|it| self.home().health.failed(it))
     }
 
     fn apply_retention(&self, now: TimestampMs) -> Result<usize, LogError> {
@@ -52,7 +52,7 @@ impl Log {
         let mut writer = self.writer.lock();
         self.check_open(&writer)?;
         writer.state = State::Closed;
-        self.store_all(&mut writer).map_err(|it| self.health.failed(it))?;
+        self.store_all(&mut writer).map_err(|it| self.home().health.failed(it))?;
         // There may be more logs than files that may be open.
         for segment in self.segments.load().iter() {
             segment.close_files();
@@ -68,7 +68,7 @@ impl Log {
 
     /// Renames the folder out of the way (`….-delete`) and removes it.
     pub fn delete(&self) -> Result<(), LogError> {
-        self.remove_folder().map_err(|it| self.health.failed(it))
+        self.remove_folder().map_err(|it| self.home().health.failed(it))
     }
 
     fn remove_folder(&self) -> Result<(), LogError> {
@@ -79,7 +79,7 @@ impl Log {
             let mut dir = self.dir.lock();
             let name = dir.file_name().unwrap_or_default().to_string_lossy();
             let renamed = dir.with_file_name(file_name::out_of_the_way(&name, file_name::DELETE));
-            self.disk.rename(&dir, &renamed).map_err(LogError::storage("rename", &dir))?;
+            self.home().disk.rename(&dir, &renamed).map_err(LogError::storage("rename", &dir))?;
             dir.clone_from(&renamed);
             renamed
         };
@@ -87,7 +87,7 @@ impl Log {
         for segment in self.segments.load().iter() {
             segment.moved_to(&renamed);
         }
-        self.disk.remove_dir_all(&renamed).map_err(LogError::storage("remove", &renamed))
+        self.home().disk.remove_dir_all(&renamed).map_err(LogError::storage("remove", &renamed))
     }
 
     /// Removes files whose `file.delete.delay.ms` is over; what cannot be removed waits for the next time.
@@ -95,7 +95,7 @@ impl Log {
         let mut failure = None;
         for deleted in due {
             let removed = deleted.1.iter().try_for_each(|path| {
-                self.disk.remove(path).map_err(LogError::storage("remove", path))
+                self.home().disk.remove(path).map_err(LogError::storage("remove", path))
             });
             if let Err(error) = removed {
                 self.writer.lock().deleted.push(deleted);
@@ -166,11 +166,11 @@ impl Log {
 
     fn remove_snapshots_before(&self, first: Offset) -> Result<(), LogError> {
         let dir = self.path();
-        let names = self.disk.list(&dir).map_err(LogError::storage("list", &dir))?;
+        let names = self.home().disk.list(&dir).map_err(LogError::storage("list", &dir))?;
         for name in names {
             if file_name::offset(&name, file_name::SNAPSHOT).is_some_and(|it| it < first) {
                 let path = dir.join(name);
-                self.disk.remove(&path).map_err(LogError::storage("remove", &path))?;
+                self.home().disk.remove(&path).map_err(LogError::storage("remove", &path))?;
             }
         }
         Ok(())

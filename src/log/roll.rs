@@ -40,7 +40,8 @@ impl Log {
     ) -> Result<Arc<Segment>, LogError> {
         self.active().seal()?;
         self.write_snapshot(writer, false)?;
-        let segment = Arc::new(Segment::new(&self.disk, &self.path(), self.log_end_offset(), now));
+        let segment =
+            Arc::new(Segment::new(&self.home().disk, &self.path(), self.log_end_offset(), now));
         segment.create(self.settings.load().preallocated_bytes())?;
         let mut segments = self.segments.load().as_ref().clone();
         segments.push(Arc::clone(&segment));
@@ -51,9 +52,17 @@ impl Log {
     /// Writes the producers' state as of the log's end.
     pub(super) fn write_snapshot(&self, writer: &Writer, durable: bool) -> Result<(), LogError> {
         let path = self.path().join(file_name::of(self.log_end_offset(), file_name::SNAPSHOT));
-        self.disk
-            .replace(&path, &producer_snapshot::encode(&writer.producers), durable)
+        self.home()
+            .disk
+            .replace(&path, &writer.snapshot(), durable)
             .map_err(LogError::storage("write", &path))
+    }
+}
+
+impl Writer {
+    /// The producers' state as of the log's end, as it is written to a file.
+    pub(super) fn snapshot(&self) -> Vec<u8> {
+        producer_snapshot::encode(&self.producers)
     }
 }
 

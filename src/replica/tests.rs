@@ -17,6 +17,7 @@ use crate::{
 mod deletion;
 mod durability;
 mod fetch;
+mod moving;
 mod waiting;
 
 const NODE: BrokerId = BrokerId(1);

@@ -17,6 +17,7 @@ mod hostile_frames;
 mod hostile_groups;
 mod large_log;
 mod metrics;
+mod moving;
 mod partitioner;
 mod plugin_check;
 mod plugin_failures;

@@ -104,7 +104,7 @@ impl<'a> Round<'a> {
         let mut output = CleanedSegment::create(self.log, group, self.cleaner.buffer_bytes)?;
         let filled = self.fill(&mut output, group, rule).and_then(|is_whole| {
             if is_whole && !output.is_empty() {
-                output.finish(&self.log.health).map(|()| true)
+                output.finish(&self.log.home().health).map(|()| true)
             } else {
                 Ok(false)
             }

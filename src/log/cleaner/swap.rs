@@ -30,10 +30,10 @@ impl Log {
     ) -> Result<bool, LogError> {
         let _set = self.segment_set.lock();
         if !self.holds(old) {
-            cleaned.remove(self.disk.as_ref());
+            cleaned.remove(self.home().disk.as_ref());
             return Ok(false);
         }
-        self.take_place_of(old, cleaned, now).map_err(|it| self.health.failed(it))?;
+        self.take_place_of(old, cleaned, now).map_err(|it| self.home().health.failed(it))?;
         Ok(true)
     }
 
@@ -43,7 +43,7 @@ impl Log {
         cleaned: Arc<Segment>,
         now: TimestampMs,
     ) -> Result<(), LogError> {
-        self.announce(&cleaned).inspect_err(|_| cleaned.remove(self.disk.as_ref()))?;
+        self.announce(&cleaned).inspect_err(|_| cleaned.remove(self.home().disk.as_ref()))?;
         {
             let mut writer = self.writer.lock();
             self.check_open(&writer)?;
@@ -100,7 +100,7 @@ impl Log {
         old.iter().skip(1).try_for_each(|segment| {
             let name = file_name::of(segment.base_offset, file_name::SNAPSHOT);
             let path = self.path().join(name);
-            self.disk.remove(&path).map_err(LogError::storage("remove", &path))
+            self.home().disk.remove(&path).map_err(LogError::storage("remove", &path))
         })
     }
 }

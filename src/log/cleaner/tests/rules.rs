@@ -224,7 +224,7 @@ fn retention_during_a_round_ends_it() {
     let old = log.segments.load()[..1].to_vec();
     let mut output = super::super::output::CleanedSegment::create(&log, &old, 100).unwrap();
     output.push(&batches(&log)[0]).unwrap();
-    output.finish(&log.health).unwrap();
+    output.finish(&log.home().health).unwrap();
     assert_eq!(log.retain(TimestampMs(NOW.0 + 1_000)).unwrap(), 2);
     assert!(!log.swap(&old, output.into_segment(), NOW).unwrap());
     assert_eq!(records(&log), []);
