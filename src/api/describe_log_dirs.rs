@@ -8,7 +8,7 @@
 //! | 3       | a code for all                            | KIP-784 |
 //! | 4       | bytes of the file system, and those free  | KIP-827 |
 //!
-//! No log is being moved to another directory, so there are no future logs and nothing lags.
+//! A log that is being moved to another directory is told of in both, there as a future one with the records that it lacks.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -80,11 +80,13 @@ fn result(
         return result.with_error_code(ErrorCode::KafkaStorageError.code());
     };
     let mut topics = BTreeMap::<TopicName, Vec<DescribeLogDirsPartition>>::new();
-    for (partition, size_bytes) in dir.logs.into_iter().filter(|(it, _)| is_asked(it)) {
+    for log in dir.logs.into_iter().filter(|it| is_asked(&it.partition)) {
         let described = DescribeLogDirsPartition::default()
-            .with_partition_index(partition.partition)
-            .with_partition_size(signed(size_bytes));
-        topics.entry(partition.topic).or_default().push(described);
+            .with_partition_index(log.partition.partition)
+            .with_partition_size(signed(log.size_bytes))
+            .with_offset_lag(log.offset_lag)
+            .with_is_future_key(log.is_future);
+        topics.entry(log.partition.topic).or_default().push(described);
     }
     let topics = topics.into_iter().map(|(name, partitions)| {
         DescribeLogDirsTopic::default()
@@ -108,17 +110,25 @@ fn signed(bytes: u64) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::test_node::encodes;
+    use crate::{api::test_node::encodes, replica::DescribedLog};
 
     #[test]
     fn a_directory_that_is_offline_has_an_error_and_no_logs() {
-        let logs = || vec![(TopicPartition::new("a", 0), 5), (TopicPartition::new("b", 1), 6)];
+        let log = |topic, partition, size_bytes, offset_lag| DescribedLog {
+            partition: TopicPartition::new(topic, partition),
+            size_bytes,
+            offset_lag,
+            is_future: offset_lag > 0,
+        };
+        let logs = || vec![log("a", 0, 5, 0), log("b", 1, 6, 7)];
         let space = Some(Space { total_bytes: 100, usable_bytes: 60 });
         for version in VERSIONS {
             let online = DescribedDir { path: "/d".into(), space, logs: logs() };
             let described = result(online, version, |it| it.partition == 1);
             assert_eq!((described.error_code, described.topics.len()), (0, 1));
-            assert_eq!(described.topics[0].partitions[0].partition_size, 6);
+            let told = &described.topics[0].partitions[0];
+            assert_eq!((told.partition_size, told.offset_lag), (6, 7));
+            assert!(told.is_future_key);
             let want = if version < SPACE_SINCE { (-1, -1) } else { (100, 60) };
             assert_eq!((described.total_bytes, described.usable_bytes), want);
             let offline = DescribedDir { path: "/e".into(), space: None, logs: logs() };

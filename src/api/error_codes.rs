@@ -2,17 +2,18 @@
 
 use kafka_protocol::messages::{
     AlterClientQuotasResponse, AlterConfigsResponse, AlterPartitionReassignmentsResponse,
-    ApiVersionsResponse, ConsumerGroupDescribeResponse, ConsumerGroupHeartbeatResponse,
-    CreatePartitionsResponse, CreateTopicsResponse, DeleteGroupsResponse, DeleteRecordsResponse,
-    DeleteTopicsResponse, DescribeClientQuotasResponse, DescribeClusterResponse,
-    DescribeConfigsResponse, DescribeGroupsResponse, DescribeLogDirsResponse,
-    DescribeProducersResponse, DescribeQuorumResponse, DescribeTopicPartitionsResponse,
-    ElectLeadersResponse, FetchResponse, FindCoordinatorResponse,
-    GetTelemetrySubscriptionsResponse, HeartbeatResponse, IncrementalAlterConfigsResponse,
-    InitProducerIdResponse, JoinGroupResponse, LeaveGroupResponse, ListConfigResourcesResponse,
-    ListGroupsResponse, ListOffsetsResponse, ListPartitionReassignmentsResponse, MetadataResponse,
-    OffsetCommitResponse, OffsetDeleteResponse, OffsetFetchResponse, OffsetForLeaderEpochResponse,
-    ProduceResponse, PushTelemetryResponse, SyncGroupResponse, UpdateFeaturesResponse,
+    AlterReplicaLogDirsResponse, ApiVersionsResponse, ConsumerGroupDescribeResponse,
+    ConsumerGroupHeartbeatResponse, CreatePartitionsResponse, CreateTopicsResponse,
+    DeleteGroupsResponse, DeleteRecordsResponse, DeleteTopicsResponse,
+    DescribeClientQuotasResponse, DescribeClusterResponse, DescribeConfigsResponse,
+    DescribeGroupsResponse, DescribeLogDirsResponse, DescribeProducersResponse,
+    DescribeQuorumResponse, DescribeTopicPartitionsResponse, ElectLeadersResponse, FetchResponse,
+    FindCoordinatorResponse, GetTelemetrySubscriptionsResponse, HeartbeatResponse,
+    IncrementalAlterConfigsResponse, InitProducerIdResponse, JoinGroupResponse, LeaveGroupResponse,
+    ListConfigResourcesResponse, ListGroupsResponse, ListOffsetsResponse,
+    ListPartitionReassignmentsResponse, MetadataResponse, OffsetCommitResponse,
+    OffsetDeleteResponse, OffsetFetchResponse, OffsetForLeaderEpochResponse, ProduceResponse,
+    PushTelemetryResponse, SyncGroupResponse, UpdateFeaturesResponse,
 };
 
 /// An answer that may tell of errors.
@@ -51,6 +52,7 @@ macro_rules! whole_and_parts {
 error_codes! {
     AlterClientQuotasResponse => entries;
     AlterConfigsResponse => responses;
+    AlterReplicaLogDirsResponse => results.partitions;
     ApiVersionsResponse;
     ConsumerGroupDescribeResponse => groups;
     ConsumerGroupHeartbeatResponse;

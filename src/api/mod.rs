@@ -8,6 +8,7 @@
 pub mod alter_client_quotas;
 pub mod alter_configs;
 pub mod alter_partition_reassignments;
+pub mod alter_replica_log_dirs;
 mod altered_configs;
 pub mod api_versions;
 mod authorized_operations;
@@ -147,6 +148,7 @@ apis! {
     OffsetForLeaderEpoch => offset_for_leader_epoch,
     DescribeConfigs => describe_configs,
     AlterConfigs => alter_configs,
+    AlterReplicaLogDirs => alter_replica_log_dirs,
     DescribeLogDirs => describe_log_dirs,
     CreatePartitions => create_partitions,
     DeleteGroups => delete_groups,

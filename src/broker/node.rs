@@ -101,6 +101,7 @@ impl Node {
         if base.config.log.cleaner.enable {
             background.extend(cleaners::start(&base.replicas, &stop_rooms));
         }
+        background.extend(start_movers(&base, &stop_rooms));
         let Foundation { config, metrics, replicas, quorum, plugins } = base;
         let sessions = FetchSessions::new(config.node.max_incremental_fetch_session_cache_slots);
         let rooms = Arc::new(Rooms {
@@ -169,6 +170,7 @@ impl Node {
         self.rooms.groups.shutdown().await;
         self.stop_rooms.cancel();
         self.rooms.replicas.stop_cleaning();
+        self.rooms.replicas.stop_moves();
         join(self.background).await;
         self.rooms.plugins.shutdown().await;
         let replicas = self.rooms.replicas.clone();
@@ -222,6 +224,12 @@ fn start_chores(base: &Foundation, stop: &CancellationToken) -> [JoinHandle<()>;
         start("flush", log.flush_scheduler_interval_ms, ReplicaManager::flush_due),
         start("checkpoint", log.flush_offset_checkpoint_interval_ms, ReplicaManager::checkpoint),
     ]
+}
+
+/// A task for each log directory.
+fn start_movers(base: &Foundation, stop: &CancellationToken) -> Vec<JoinHandle<()>> {
+    let carry_out = || publish::move_replicas(base.replicas.clone(), stop.clone());
+    base.config.log.dirs.iter().map(|_| tokio::spawn(carry_out())).collect()
 }
 
 async fn register(config: &Config, quorum: &Quorum, bound: &[BoundListener]) -> anyhow::Result<()> {

@@ -98,6 +98,24 @@ pub(super) async fn now_and_then(
     }
 }
 
+/// Carries out one move of a replica to another log directory after the other until `stop`.
+pub(super) async fn move_replicas(replicas: Arc<ReplicaManager>, stop: CancellationToken) {
+    loop {
+        let carried_out = {
+            let replicas = replicas.clone();
+            tokio::task::spawn_blocking(move || replicas.carry_out_move()).await
+        };
+        match carried_out {
+            Ok(true) if !stop.is_cancelled() => {}
+            Ok(_) => tokio::select! {
+                () = stop.cancelled() => return,
+                () = replicas.move_asked() => {}
+            },
+            Err(_) => tracing::error!("moving a replica has panicked"),
+        }
+    }
+}
+
 /// Registers what is told of the process itself.
 pub(super) fn register_process_metrics(metrics: &Metrics, node_id: i32) {
     let info = prometheus_client::metrics::info::Info::new(vec![

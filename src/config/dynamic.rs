@@ -21,11 +21,14 @@ const ALTERABLE: &[&str] = &[
     "max.connections.per.ip.overrides",
     "num.recovery.threads.per.data.dir",
     "producer.id.expiration.ms",
+    "replica.alter.log.dirs.io.max.bytes.per.second",
 ];
 
 /// What Kafka lets people alter and has no meaning here: accepted, as it is in a file.
 const ALTERABLE_MEANINGLESS: &[&str] = &[
     "background.threads",
+    "follower.replication.throttled.rate",
+    "leader.replication.throttled.rate",
     "log.cleaner.io.buffer.load.factor",
     "metric.reporters",
     "num.io.threads",

@@ -141,6 +141,8 @@ pub struct LogConfig {
     pub recovery_threads_per_dir: usize,
     /// `producer.id.expiration.ms`
     pub producer_id_expiration_ms: i64,
+    /// `replica.alter.log.dirs.io.max.bytes.per.second`
+    pub alter_dirs_max_bytes_per_second: u64,
     /// `klamm.decompressed.max.bytes`
     pub decompressed_max_bytes: usize,
     pub cleaner: CleanerConfig,
@@ -340,6 +342,7 @@ impl Default for LogConfig {
             flush_offset_checkpoint_interval_ms: 60_000,
             recovery_threads_per_dir: 2,
             producer_id_expiration_ms: 86_400_000,
+            alter_dirs_max_bytes_per_second: i64::MAX as u64,
             decompressed_max_bytes: 64 * 1024 * 1024,
             cleaner: CleanerConfig::default(),
         }

@@ -75,7 +75,10 @@ const PLUGIN_MEMORY_MAX_BYTES: usize = 1 << 32;
 /// Kafka's INT.
 const INT_MAX: i64 = i32::MAX as i64;
 /// Kafka's LONG: some say "never" by it.
-const LONGEST_MS: u64 = i64::MAX as u64;
+const LONGEST_MS: u64 = LONG_MAX;
+
+/// Of a `LONG` that is not negative.
+const LONG_MAX: u64 = i64::MAX as u64;
 /// Nobody waits longer for a plugin, or for a look at their folder.
 const HOUR_MS: u64 = 3_600_000;
 /// Each is remembered for each client with a quota.
@@ -201,6 +204,11 @@ pub const SETTINGS: &[Setting] = &[
         "producer.id.expiration.ms",
         log.producer_id_expiration_ms in 1..=INT_MAX,
         "How long a silent producer's id is remembered."
+    ),
+    setting!(
+        "replica.alter.log.dirs.io.max.bytes.per.second",
+        log.alter_dirs_max_bytes_per_second in 0..=LONG_MAX,
+        "Bytes a second that all moves of replicas between log directories together copy at most, averaged."
     ),
     setting!(
         "klamm.decompressed.max.bytes",

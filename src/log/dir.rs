@@ -46,7 +46,7 @@ pub struct LogDir {
     pub health: Arc<Health>,
     /// Turns of the fsyncs that producers wait for: more at a time would only take threads.
     pub fsyncs: Arc<Semaphore>,
-    disk: Arc<dyn Disk>,
+    pub(super) disk: Arc<dyn Disk>,
     /// `None` for one that could not be opened.
     meta: Mutex<Option<Meta>>,
     /// Found at the start: the last stop was clean.
@@ -213,7 +213,7 @@ impl LogDir {
 
     /// Renames a folder that belongs to another topic. Its records are not deleted: the metadata that says so may be
     /// what is wrong.
-    fn put_aside(&self, partition: &TopicPartition, dir: &Path) -> Result<(), LogError> {
+    pub(super) fn put_aside(&self, partition: &TopicPartition, dir: &Path) -> Result<(), LogError> {
         let name = file_name::out_of_the_way(&partition.to_string(), file_name::STRAY);
         let stray = self.path.join(name);
         tracing::warn!(%partition, stray = %stray.display(), "put the records of a topic aside that is not there any more");

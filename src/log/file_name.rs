@@ -16,12 +16,18 @@ pub(super) const SWAP: &str = ".swap";
 /// Ends the names of segments whose place a cleaned one takes, until it has it.
 pub(super) const REPLACED: &str = ".replaced";
 const TEMPORARY: &str = ".tmp";
+const ORPHAN: &str = ".orphan";
+const DAMAGED: &str = ".damaged";
 /// Ends the names of folders that wait to be deleted.
 pub(super) const DELETE: &str = "-delete";
 /// Ends the names of folders that belong to no topic.
 pub(super) const STRAY: &str = "-stray";
+/// Ends the names of folders that a log is being moved to.
+pub(super) const FUTURE: &str = "-future";
 /// Of a name in a file system.
 const NAME_BYTES_MAX: usize = 255;
+/// Of a dot and a UUID.
+const MARK_BYTES: usize = 33;
 
 /// `00000000000000000042.log` for offset 42.
 pub(super) fn of(offset: Offset, suffix: &str) -> String {
@@ -77,14 +83,19 @@ pub(super) fn temporary(path: &Path) -> PathBuf {
     with_suffix(path, TEMPORARY)
 }
 
+/// Whether a file holds what a start has set aside for people to look at.
+pub(super) fn is_set_aside(name: &str) -> bool {
+    [ORPHAN, DAMAGED].iter().any(|suffix| name.ends_with(suffix))
+}
+
 /// The name of an index whose segment is missing.
 pub(super) fn orphan(path: &Path) -> PathBuf {
-    with_suffix(path, ".orphan")
+    with_suffix(path, ORPHAN)
 }
 
 /// The name of what a damaged segment held from a position on.
 pub(super) fn damaged(segment: &Path, position: u64) -> PathBuf {
-    with_suffix(segment, &format!(".{position}.damaged"))
+    with_suffix(segment, &format!(".{position}{DAMAGED}"))
 }
 
 /// `topic-0.UUID-delete`: the name of a folder that is put out of the way, for `why`. As in Kafka the topic's part is cut where
@@ -97,8 +108,24 @@ pub(super) fn out_of_the_way(folder: &str, why: &str) -> String {
 
 /// Whether a folder was renamed to be deleted.
 pub(super) fn is_deleted_folder(name: &str) -> bool {
-    let parts = name.strip_suffix(DELETE).and_then(|it| it.rsplit_once('.'));
-    parts.is_some_and(|(_, id)| id.len() == 32 && id.bytes().all(|it| it.is_ascii_hexdigit()))
+    without_mark(name, DELETE).is_some()
+}
+
+/// The partition that is being moved to a folder of this name: `topic-0.UUID-future`.
+pub(super) fn future_partition(name: &str) -> Option<TopicPartition> {
+    without_mark(name, FUTURE).and_then(partition)
+}
+
+/// Whether the name of a folder that a partition is moved to can be told from others: it is not cut.
+pub(super) fn can_be_future(partition: &str) -> bool {
+    partition.len() + MARK_BYTES + FUTURE.len() <= NAME_BYTES_MAX
+}
+
+/// What stands before the mark in a name of [`out_of_the_way`].
+fn without_mark<'a>(name: &'a str, why: &str) -> Option<&'a str> {
+    let (before, id) = name.strip_suffix(why)?.rsplit_once('.')?;
+    let is_id = id.len() + 1 == MARK_BYTES && id.bytes().all(|it| it.is_ascii_hexdigit());
+    is_id.then_some(before)
 }
 
 /// Whether a file is a left-over of an unfinished change: a replacement never renamed, or a file never deleted.
@@ -128,6 +155,18 @@ mod tests {
         for other in ["my-delete", "a.b-delete", "a-0"] {
             assert!(!is_deleted_folder(other), "{other}");
         }
+    }
+
+    #[test]
+    fn the_folder_that_a_partition_is_moved_to_tells_which_it_is() {
+        let name = out_of_the_way("a.b-3", FUTURE);
+        assert_eq!(future_partition(&name), Some(TopicPartition::new("a.b", 3)));
+        assert_eq!(partition(&name), None);
+        for other in ["a-3", "a-3.0011-future", &out_of_the_way("a-3", DELETE)] {
+            assert_eq!(future_partition(other), None, "{other}");
+        }
+        let fits = |topic: usize| can_be_future(&format!("{}-0", "a".repeat(topic)));
+        assert_eq!([213, 214].map(fits), [true, false]);
     }
 
     #[test]

@@ -38,7 +38,7 @@ impl FlushState {
         }
     }
 
-    fn synced(&self) -> Offset {
+    pub(super) fn synced(&self) -> Offset {
         Offset(self.synced.load(Ordering::Acquire))
     }
 
@@ -75,7 +75,8 @@ impl Log {
     /// Brings the records that were appended so far to the disk, and no more than is needed to find them again: indexes are
     /// built anew after a crash.
     pub fn commit(&self) -> Result<(), LogError> {
-        self.sync_records().map_err(|it| self.health.failed(self.unless_gone(it)))
+        let _stays = self.relocation.read();
+        self.sync_records().map_err(|it| self.home().health.failed(self.unless_gone(it)))
     }
 
     /// fsyncs all that was appended so far, if `flush.ms` are over since the last time: recovery then begins behind it.
@@ -90,13 +91,14 @@ impl Log {
 
     /// fsyncs all that was appended so far.
     pub fn flush(&self, now: TimestampMs) -> Result<(), LogError> {
+        let _stays = self.relocation.read();
         let end = self.end_to_sync()?;
         let segments = self.segments.load_full();
         self.sync(unflushed(&segments, self.recovery_point()))
-            .map_err(|it| self.health.failed(self.unless_gone(it)))?;
+            .map_err(|it| self.home().health.failed(self.unless_gone(it)))?;
         self.flushed.note_synced(end);
         self.flushed.flushed_at.store(now.0, Ordering::Release);
-        self.move_recovery_point(end).map_err(|it| self.health.failed(self.unless_gone(it)))
+        self.move_recovery_point(end).map_err(|it| self.home().health.failed(self.unless_gone(it)))
     }
 
     /// fsyncs the segments that were rolled since the last time; appends go on meanwhile.
@@ -165,7 +167,7 @@ impl Log {
 
     pub(super) fn sync_folder(&self) -> Result<(), LogError> {
         let dir = self.path();
-        self.disk.sync_dir(&dir).map_err(LogError::storage("fsync", &dir))
+        self.home().disk.sync_dir(&dir).map_err(LogError::storage("fsync", &dir))
     }
 }
 

@@ -65,6 +65,21 @@ impl LeaderEpochs {
         Ok(())
     }
 
+    /// The same for another folder, not stored yet.
+    pub(super) fn copy_of(&self, disk: &Arc<dyn Disk>, dir: &std::path::Path) -> Self {
+        Self { starts: self.starts.clone(), changed: true, ..Self::empty(disk, dir) }
+    }
+
+    /// Whether both say the same.
+    pub(super) fn tells(&self, other: &Self) -> bool {
+        self.starts == other.starts
+    }
+
+    /// The folder was renamed.
+    pub(super) fn moved_to(&mut self, dir: &std::path::Path) {
+        self.path = dir.join(FILE_NAME);
+    }
+
     fn write(&self) -> io::Result<()> {
         let lines = self.starts.iter().map(|it| format!("{} {}", it.epoch.0, it.start_offset.0));
         self.disk.replace(&self.path, &checkpoint::encode(lines), true)

@@ -13,7 +13,7 @@ use std::{
 };
 
 use arc_swap::ArcSwap;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 
 use super::{
     ActiveProducer, LogError, LogSettings, ProducerCheck, StoredBatch,
@@ -21,6 +21,7 @@ use super::{
     file::{Disk, RealDisk},
     flush::FlushState,
     health::Health,
+    home::Home,
     leader_epochs::LeaderEpochs,
     marks::Marks,
     producer_state::{ProducerStates, is_route},
@@ -58,10 +59,10 @@ pub struct Appended {
 /// One partition's log. Shared: an append holds its lock for as long as it writes, reads take none of it for I/O.
 #[derive(Debug)]
 pub struct Log {
-    pub(super) disk: Arc<dyn Disk>,
+    pub(super) home: ArcSwap<Home>,
     pub(super) dir: Mutex<PathBuf>,
-    /// Of the log directory that the folder lies in.
-    pub(super) health: Arc<Health>,
+    /// Held for reading by whoever fsyncs segments while appends go on: for writing they become those of another directory.
+    pub(super) relocation: RwLock<()>,
     pub(super) settings: ArcSwap<LogSettings>,
     /// By base offset; the last is the active one. Never empty.
     pub(super) segments: ArcSwap<Vec<Arc<Segment>>>,
@@ -126,9 +127,9 @@ impl Log {
         let synced = if opening.clean { found.log_end } else { recovery_point };
         let must_sync = settings.flush_messages == 1 && synced < found.log_end;
         let log = Self {
-            disk,
+            home: ArcSwap::from_pointee(Home { disk, health }),
             dir: Mutex::new(dir),
-            health,
+            relocation: RwLock::default(),
             settings: ArcSwap::from_pointee(settings),
             segments: ArcSwap::from_pointee(found.segments),
             start: AtomicI64::new(found.log_start.0),
@@ -172,7 +173,7 @@ impl Log {
         let stamped = self.stamp_all(&batches, &context);
         let producers = follow(&writer.producers, &batches, &stamped, context.now)?;
         self.write(&mut writer, &stamped, &context)
-            .map_err(|it| self.health.append_failed(it, context.now))?;
+            .map_err(|it| self.home().health.append_failed(it, context.now))?;
         writer.producers.0.extend(producers.0);
         Ok(self.publish(&stamped, &context))
     }
@@ -219,7 +220,7 @@ impl Log {
 
     /// Whether its directory is in use.
     pub fn is_online(&self) -> bool {
-        self.health.is_online()
+        self.home().health.is_online()
     }
 
     /// What opening it took, after a stop that was not clean.
@@ -251,7 +252,7 @@ impl Log {
 
     pub(super) fn check_open(&self, writer: &Writer) -> Result<(), LogError> {
         match writer.state {
-            State::Open if self.health.is_online() => Ok(()),
+            State::Open if self.home().health.is_online() => Ok(()),
             State::Closed => Err(LogError::Closed(self.path())),
             State::Open | State::Offline => Err(LogError::Offline(self.path())),
         }

@@ -22,8 +22,9 @@ impl Log {
     pub fn retain(&self, now: TimestampMs) -> Result<usize, LogError> {
         let _set = self.segment_set.lock();
         // What fails here is tried again, and has left nothing in doubt: a full disk gets room from what goes next.
-        let deleted = self.apply_retention(now).map_err(|it| self.health.failed_this_time(it))?;
-        self.flush_sealed().map_err(|it| self.health.failed(it))?;
+        let deleted =
+            self.apply_retention(now).map_err(|it| self.home().health.failed_this_time(it))?;
+        self.flush_sealed().map_err(|it| self.home().health.failed(it))?;
         Ok(deleted)
     }
 
@@ -60,7 +61,7 @@ impl Log {
         let mut writer = self.writer.lock();
         self.check_open(&writer)?;
         writer.state = State::Closed;
-        self.store_all(&mut writer).map_err(|it| self.health.failed(it))?;
+        self.store_all(&mut writer).map_err(|it| self.home().health.failed(it))?;
         // There may be more logs than files that may be open.
         for segment in self.segments.load().iter() {
             segment.close_files();
@@ -76,7 +77,7 @@ impl Log {
 
     /// Renames the folder out of the way (`….-delete`) and removes it.
     pub fn delete(&self) -> Result<(), LogError> {
-        self.remove_folder().map_err(|it| self.health.failed(it))
+        self.remove_folder().map_err(|it| self.home().health.failed(it))
     }
 
     fn remove_folder(&self) -> Result<(), LogError> {
@@ -87,7 +88,7 @@ impl Log {
             let mut dir = self.dir.lock();
             let name = dir.file_name().unwrap_or_default().to_string_lossy();
             let renamed = dir.with_file_name(file_name::out_of_the_way(&name, file_name::DELETE));
-            self.disk.rename(&dir, &renamed).map_err(LogError::storage("rename", &dir))?;
+            self.home().disk.rename(&dir, &renamed).map_err(LogError::storage("rename", &dir))?;
             dir.clone_from(&renamed);
             renamed
         };
@@ -95,7 +96,7 @@ impl Log {
         for segment in self.segments.load().iter() {
             segment.moved_to(&renamed);
         }
-        self.disk.remove_dir_all(&renamed).map_err(LogError::storage("remove", &renamed))
+        self.home().disk.remove_dir_all(&renamed).map_err(LogError::storage("remove", &renamed))
     }
 
     /// Removes files whose `file.delete.delay.ms` is over; what cannot be removed waits for the next time.
@@ -103,7 +104,7 @@ impl Log {
         let mut failure = None;
         for deleted in due {
             let removed = deleted.1.iter().try_for_each(|path| {
-                self.disk.remove(path).map_err(LogError::storage("remove", path))
+                self.home().disk.remove(path).map_err(LogError::storage("remove", path))
             });
             if let Err(error) = removed {
                 self.writer.lock().deleted.push(deleted);
@@ -187,11 +188,11 @@ impl Log {
 
     fn remove_snapshots_before(&self, first: Offset) -> Result<(), LogError> {
         let dir = self.path();
-        let names = self.disk.list(&dir).map_err(LogError::storage("list", &dir))?;
+        let names = self.home().disk.list(&dir).map_err(LogError::storage("list", &dir))?;
         for name in names {
             if file_name::offset(&name, file_name::SNAPSHOT).is_some_and(|it| it < first) {
                 let path = dir.join(name);
-                self.disk.remove(&path).map_err(LogError::storage("remove", &path))?;
+                self.home().disk.remove(&path).map_err(LogError::storage("remove", &path))?;
             }
         }
         Ok(())

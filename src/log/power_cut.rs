@@ -31,11 +31,12 @@ impl Durable {
         self.lengths.insert(path.to_owned(), length);
     }
 
+    /// A file or a folder.
     pub(super) fn renamed(&mut self, from: &Path, to: &Path) {
         if !to.exists() {
             self.renames.push((from.to_owned(), to.to_owned()));
         }
-        self.move_length(from, to);
+        self.moved(from, to);
     }
 
     pub(super) fn synced_folder(&mut self, path: &Path) {
@@ -43,12 +44,18 @@ impl Durable {
         self.renames.retain(|it| it.0.parent() != Some(path));
     }
 
-    fn move_length(&mut self, from: &Path, to: &Path) {
-        match self.lengths.remove(from) {
-            Some(length) => self.lengths.insert(to.to_owned(), length),
-            // Another file has its name now.
-            None => self.lengths.remove(to),
+    /// What is known of a file, or of all in a folder, is known of its new name.
+    fn moved(&mut self, from: &Path, to: &Path) {
+        // Another file has its name now.
+        self.lengths.remove(to);
+        let renamed = |path: PathBuf| match path.strip_prefix(from) {
+            Ok(rest) if rest.as_os_str().is_empty() => to.to_owned(),
+            Ok(rest) => to.join(rest),
+            Err(_) => path,
         };
+        let lengths = std::mem::take(&mut self.lengths).into_iter();
+        self.lengths = lengths.map(|(path, length)| (renamed(path), length)).collect();
+        self.nameless = std::mem::take(&mut self.nameless).into_iter().map(renamed).collect();
     }
 
     /// Takes everything else away.
@@ -56,7 +63,7 @@ impl Durable {
         for (from, to) in std::mem::take(&mut self.renames).into_iter().rev() {
             if to.exists() && !from.exists() {
                 fs::rename(&to, &from).unwrap();
-                self.move_length(&to, &from);
+                self.moved(&to, &from);
             }
         }
         for (path, &length) in &self.lengths {

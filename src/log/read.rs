@@ -53,7 +53,7 @@ impl Log {
 
     /// Tells of damage that a reader met, now and then: it meets it again with each request.
     pub(super) fn told<T>(&self, read: Result<T, LogError>) -> Result<T, LogError> {
-        read.map_err(|error| self.health.failed(error)).inspect_err(|error| {
+        read.map_err(|error| self.home().health.failed(error)).inspect_err(|error| {
             if let LogError::CorruptBatch { offset, segment } = error
                 && self.damage.is_due(now())
             {

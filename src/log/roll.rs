@@ -43,10 +43,11 @@ impl Log {
     ) -> Result<Arc<Segment>, LogError> {
         self.active().seal()?;
         self.write_snapshot(writer, false)?;
-        let segment = Arc::new(Segment::new(&self.disk, &self.path(), self.log_end_offset(), now));
+        let segment =
+            Arc::new(Segment::new(&self.home().disk, &self.path(), self.log_end_offset(), now));
         // One that is not the log's would hide, at the next start, what the active one holds from there on.
         segment.create(self.settings.load().preallocated_bytes()).inspect_err(|_| {
-            if !segment.remove(self.disk.as_ref()) {
+            if !segment.remove(self.home().disk.as_ref()) {
                 writer.state = State::Offline;
             }
         })?;
@@ -59,9 +60,17 @@ impl Log {
     /// Writes the producers' state as of the log's end.
     pub(super) fn write_snapshot(&self, writer: &Writer, durable: bool) -> Result<(), LogError> {
         let path = self.path().join(file_name::of(self.log_end_offset(), file_name::SNAPSHOT));
-        self.disk
-            .replace(&path, &producer_snapshot::encode(&writer.producers), durable)
+        self.home()
+            .disk
+            .replace(&path, &writer.snapshot(), durable)
             .map_err(LogError::storage("write", &path))
+    }
+}
+
+impl Writer {
+    /// The producers' state as of the log's end, as it is written to a file.
+    pub(super) fn snapshot(&self) -> Vec<u8> {
+        producer_snapshot::encode(&self.producers)
     }
 }
 

@@ -117,6 +117,13 @@ impl Segment {
         self.times.lock().largest = largest;
     }
 
+    /// As old as what it is a copy of.
+    pub(super) fn take_age_of(&self, other: &Self) {
+        let Times { created, modified, .. } = other.times();
+        let mut times = self.times.lock();
+        (times.created, times.modified) = (created, modified);
+    }
+
     pub(super) fn set_first(&self, first: TimestampMs) {
         self.times.lock().first = Some(first).filter(|it| it.0 >= 0);
     }

@@ -23,6 +23,14 @@ impl Segment {
         }
     }
 
+    /// Opens the files for whoever still reads them: they are about to go.
+    pub(super) fn hold_open(&self) {
+        for file in self.files() {
+            // Without a file to spare, a read that comes later fails.
+            let _ = file.get();
+        }
+    }
+
     pub(super) fn close_files(&self) {
         for file in self.files() {
             file.close();

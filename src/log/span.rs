@@ -77,7 +77,7 @@ impl Log {
         at_least_one: bool,
     ) -> Result<Option<LogSlice>, LogError> {
         let span = self.span(from, ceiling, max_bytes, at_least_one)?;
-        self.told(span.map(|it| it.slice(&self.health)).transpose())
+        self.told(span.map(|it| it.slice(&self.home().health)).transpose())
     }
 
     /// The same for a reader that follows the log, without waiting for a disk: what is new since it was here is in the
@@ -114,7 +114,7 @@ impl Log {
             && (first.size_bytes()..=max_bytes).contains(&len);
         match is_cached {
             Ok(true) if is_fit => {
-                Ok(Some(LogSlice::new(&active, &self.health, file, position, len)))
+                Ok(Some(LogSlice::new(&active, &self.home().health, file, position, len)))
             }
             _ => Err(NotAtHand),
         }

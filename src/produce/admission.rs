@@ -35,6 +35,22 @@ pub(crate) fn fits(
     check_timestamps(batch, config, now)
 }
 
+/// The same of what hooks made of a batch: in the topic's codec it may be no larger than any other batch, as in Kafka. In its own
+/// codec it may outgrow the limit, which the producer has kept to, but not what one answer to a fetch carries: clients could not
+/// read that.
+pub(crate) fn fits_rebuilt(
+    rebuilt: &Batch,
+    received: &Batch,
+    config: &TopicConfig,
+    answer_bytes_max: usize,
+) -> Result<(), ProduceError> {
+    let has_codec =
+        rebuilt.header.attributes.compression()? == received.header.attributes.compression()?;
+    let grown_max = if has_codec { answer_bytes_max } else { 0 };
+    let (size, max) = (rebuilt.bytes.len(), config.max_message_bytes.max(grown_max));
+    if size > max { Err(ProduceError::TooLarge { size, max }) } else { Ok(()) }
+}
+
 fn may_come_from_a_client(batch: &Batch) -> Result<(), ProduceError> {
     if batch.header.attributes.is_control() {
         return Err(ProduceError::InvalidRequest("clients may not write control batches"));
@@ -107,6 +123,38 @@ mod tests {
         let mut torn = good.bytes.to_vec();
         *torn.last_mut().unwrap() ^= 1;
         refused(torn.into(), "CRC");
+    }
+
+    #[test]
+    fn what_hooks_make_of_a_batch_can_be_read_and_in_the_topics_codec_is_as_small_as_any() {
+        let of = |value: &[u8], codec| {
+            let mut builder = BatchBuilder::new(NOW, codec);
+            builder.push(&RecordParts {
+                offset_delta: 0,
+                timestamp_delta: 0,
+                key: None,
+                value: Some(value),
+                headers: Vec::new(),
+            });
+            builder.build().unwrap()
+        };
+        let config = TopicConfig { max_message_bytes: 1_000, ..config() };
+        let received = of(&[b'x'; 500], Compression::None);
+        for (value_bytes, codec, answer_bytes_max, fits) in [
+            (500, Compression::None, 900, true),
+            (5_000, Compression::None, 10_000, true),
+            (5_000, Compression::None, 5_000, false),
+            (5_000, Compression::Lz4, 10_000, true),
+            (5_000, Compression::Gzip, 10_000, true),
+        ] {
+            let rebuilt = of(&vec![b'x'; value_bytes], codec);
+            let fitted = fits_rebuilt(&rebuilt, &received, &config, answer_bytes_max);
+            assert_eq!(fitted.is_ok(), fits, "{value_bytes} bytes, {codec:?}");
+        }
+        let small = of(&[b'x'; 5_000], Compression::Lz4);
+        let anew = of(&[b'x'; 5_000], Compression::None);
+        let refused = fits_rebuilt(&anew, &small, &config, 10_000);
+        assert!(matches!(refused, Err(ProduceError::TooLarge { max: 1_000, .. })));
     }
 
     #[test]

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::{
     plugin::hook::{RecordAction, Replacement},
     wire::record_batch::{
-        Batch, BatchBuilder, Compression, ControlType, DecodedBatch, Header, RecordParts,
-        RecordView, control_batch,
+        Batch, BatchBuilder, Codec, ControlType, DecodedBatch, Header, RecordParts, RecordView,
+        control_batch,
     },
 };
 
@@ -139,8 +139,8 @@ pub(crate) fn records_left<'a>(
 ///
 /// Kept records keep their deltas, except that the last one takes the final delta: kafkajs crawls over a gap at the
 /// end. If nothing is left a control batch stands for it: empty batches hang kafkajs and make librdkafka err.
-pub(crate) fn filtered(batch: &DecodedBatch, edit: &Edit, compression: Compression) -> Batch {
-    let mut builder = BatchBuilder::rebuild(&batch.header, compression);
+pub(crate) fn filtered(batch: &DecodedBatch, edit: &Edit, codec: Codec) -> Batch {
+    let mut builder = BatchBuilder::rebuild(&batch.header, codec);
     let mut records = records_left(batch, edit).peekable();
     while let Some(mut record) = records.next() {
         if records.peek().is_none() {
@@ -171,7 +171,10 @@ mod tests {
     use proptest::{collection::vec, prelude::*};
 
     use super::*;
-    use crate::base::{ProducerEpoch, ProducerId, TimestampMs};
+    use crate::{
+        base::{ProducerEpoch, ProducerId, TimestampMs},
+        wire::record_batch::Compression,
+    };
 
     /// A batch of an idempotent producer with values `0`, `1`, …, and a header in each record.
     fn batch(records: usize) -> DecodedBatch {
@@ -201,7 +204,7 @@ mod tests {
         #[test]
         fn a_filtered_batch_stands_for_all_that_was_sent(fates in vec(fate(), 1..12)) {
             let (sent, edit) = (batch(fates.len()), Edit(fates));
-            let stored = filtered(&sent, &edit, Compression::Gzip);
+            let stored = filtered(&sent, &edit, Compression::Gzip.into());
             prop_assert_eq!(stored.header.base_sequence, 40);
             prop_assert_eq!(stored.header.last_offset_delta, sent.header.last_offset_delta);
             let stored = stored.decode(usize::MAX).unwrap();

@@ -7,12 +7,14 @@ use std::{sync::Arc, time::Duration};
 
 use super::{
     ProduceError,
+    admission::fits_rebuilt,
     derived::derived_id,
     hooks::Raised,
+    inspection::codec,
     long_work::long_work,
     raise::{Placed, size_bytes, verdicts},
     route::{Part, Route},
-    shared::{Shared, codec},
+    shared::Shared,
 };
 use crate::{
     base::{Offset, ProducerId, TopicPartition},
@@ -36,21 +38,30 @@ pub(crate) struct Forward<'a> {
 }
 
 impl Forward<'_> {
-    /// Refuses, before anything is stored, what could be begun and never finished: what no derived id can be made of,
-    /// and what no segment can hold.
+    /// Refuses, before anything is stored, parts that could not be read, and those that no segment can hold.
+    pub(crate) fn check_can_be_stored(&self, parts: &[Part]) -> Result<(), ProduceError> {
+        let config = self.partition.config();
+        parts.iter().try_for_each(|part| {
+            fits_rebuilt(&part.batch, self.batch, &config, self.shared.answer_bytes_max)?;
+            self.fits_a_segment(&part.batch)
+        })
+    }
+
+    /// Likewise, of a batch with a producer, what no derived id can be made of: it could be begun and never finished.
     pub(crate) fn check_can_be_finished(
         &self,
         producer_id: ProducerId,
         record: &Batch,
-        parts: &[Part],
     ) -> Result<(), ProduceError> {
         let here = self.partition.topic_partition.partition;
         derived_id(producer_id, here).ok_or(ProduceError::InvalidRequest(
             "the producer id or the partition is too large to be routed",
         ))?;
-        let sizes = parts.iter().map(|it| it.batch.bytes.len());
-        let size = sizes.fold(record.bytes.len(), usize::max);
-        let max = self.partition.config().segment_bytes as usize;
+        self.fits_a_segment(record)
+    }
+
+    fn fits_a_segment(&self, batch: &Batch) -> Result<(), ProduceError> {
+        let (size, max) = (batch.bytes.len(), self.partition.config().segment_bytes as usize);
         if size > max {
             return Err(ReplicaError::from(LogError::RecordListTooLarge { size, max }).into());
         }

@@ -1,11 +1,7 @@
 //! Records of a compacted topic have keys: without one, compaction could only drop them. As Kafka's `LogValidator`, in its words.
 
-use super::{ProduceError, RefusedRecord, edit::Edit, expansion::Expansion};
-use crate::{
-    base::TopicPartition,
-    config::TopicConfig,
-    wire::record_batch::{Batch, DecodedBatch},
-};
+use super::{ProduceError, RefusedRecord, edit::Edit};
+use crate::{base::TopicPartition, config::TopicConfig, wire::record_batch::DecodedBatch};
 
 /// Records that an answer names at most; a batch may have millions.
 const NAMED_MAX: usize = 1_000;
@@ -13,30 +9,51 @@ const NAMED_MAX: usize = 1_000;
 /// Errors that the message spells out.
 const SHOWN: usize = 3;
 
-/// Refuses a batch with a record without a key, if the topic is compacted.
-pub(crate) async fn check_keys(
-    batch: &Batch,
-    partition: &TopicPartition,
-    config: &TopicConfig,
-    expansion: &Expansion,
-) -> Result<(), ProduceError> {
-    if !config.cleanup_policy.compact {
-        return Ok(());
-    }
-    let look = |bytes_max| {
-        let (mut keyless, mut count) = (Vec::new(), 0);
-        batch.records(bytes_max)?.for_each(|record| {
-            if record.key().is_none() {
-                note(&mut keyless, &mut count, record.index);
-            }
-        })?;
-        Ok((keyless, count))
-    };
-    let (keyless, count) = expansion.of(batch, look).await?;
-    refuse(&keyless, count, partition)
+/// The records of a batch that have no key, as they are looked at.
+#[derive(Default)]
+pub(crate) struct Keyless {
+    /// The first of them.
+    indices: Vec<i32>,
+    count: usize,
 }
 
-/// The same of what transforms have left of a batch.
+impl Keyless {
+    pub(crate) fn note(&mut self, index: i32) {
+        self.count += 1;
+        if self.indices.len() < NAMED_MAX {
+            self.indices.push(index);
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Refuses the batch, if there are any.
+    pub(crate) fn refuse(&self, partition: &TopicPartition) -> Result<(), ProduceError> {
+        if self.is_empty() {
+            return Ok(());
+        }
+        let reason = format!(
+            "Compacted topic cannot accept message without key in topic partition {partition}."
+        );
+        let shown: Vec<_> = self
+            .indices
+            .iter()
+            .take(SHOWN)
+            .map(|index| format!("RecordError(batchIndex={index}, message='{reason}')"))
+            .collect();
+        let message = format!(
+            "One or more records have been rejected due to {} record errors in total, and only showing the first three errors at most: [{}]",
+            self.count,
+            shown.join(", ")
+        );
+        let refused = |&index: &i32| RefusedRecord { index, reason: reason.clone() };
+        Err(ProduceError::Refused { message, records: self.indices.iter().map(refused).collect() })
+    }
+}
+
+/// Refuses what transforms have left of a batch, if the topic is compacted and a record has no key.
 pub(crate) fn check_keys_left(
     batch: &DecodedBatch,
     edit: &Edit,
@@ -46,40 +63,13 @@ pub(crate) fn check_keys_left(
     if !config.cleanup_policy.compact {
         return Ok(());
     }
-    let (mut keyless, mut count) = (Vec::new(), 0);
+    let mut keyless = Keyless::default();
     for (index, (record, fate)) in (0..).zip(batch.records().zip(&edit.0)) {
         if fate.parts(record).is_some_and(|it| it.key.is_none()) {
-            note(&mut keyless, &mut count, index);
+            keyless.note(index);
         }
     }
-    refuse(&keyless, count, partition)
-}
-
-fn note(keyless: &mut Vec<i32>, count: &mut usize, index: i32) {
-    *count += 1;
-    if keyless.len() < NAMED_MAX {
-        keyless.push(index);
-    }
-}
-
-fn refuse(keyless: &[i32], count: usize, partition: &TopicPartition) -> Result<(), ProduceError> {
-    if keyless.is_empty() {
-        return Ok(());
-    }
-    let reason = format!(
-        "Compacted topic cannot accept message without key in topic partition {partition}."
-    );
-    let shown: Vec<_> = keyless
-        .iter()
-        .take(SHOWN)
-        .map(|index| format!("RecordError(batchIndex={index}, message='{reason}')"))
-        .collect();
-    let message = format!(
-        "One or more records have been rejected due to {count} record errors in total, and only showing the first three errors at most: [{}]",
-        shown.join(", ")
-    );
-    let refused = |&index: &i32| RefusedRecord { index, reason: reason.clone() };
-    Err(ProduceError::Refused { message, records: keyless.iter().map(refused).collect() })
+    keyless.refuse(partition)
 }
 
 #[cfg(test)]
@@ -88,7 +78,8 @@ mod tests {
     use crate::{
         base::TimestampMs,
         config::{CleanupPolicy, Config, TopicConfigs},
-        wire::record_batch::{BatchBuilder, Compression, CompressionError, RecordParts},
+        produce::{expansion::Expansion, inspection::Inspection},
+        wire::record_batch::{Batch, BatchBuilder, Compression, CompressionError, RecordParts},
     };
 
     fn batch(codec: Compression, keys: &[Option<&[u8]>]) -> Batch {
@@ -110,12 +101,19 @@ mod tests {
         TopicConfig { cleanup_policy: CleanupPolicy { delete: true, compact }, ..config }
     }
 
+    /// As a partition of a topic takes a batch that may become so large.
+    async fn check(batch: &Batch, compact: bool, bytes_max: usize) -> Result<(), ProduceError> {
+        let (partition, config) = (TopicPartition::new("t", 4), config(compact));
+        let now = TimestampMs(5);
+        let inspection = Inspection { partition: &partition, config: &config, now };
+        inspection.of(batch.clone(), &Expansion::new(bytes_max)).await.map(drop)
+    }
+
     #[tokio::test]
     async fn a_compacted_topic_refuses_what_has_no_key_and_names_it() {
-        let (partition, expansion) = (TopicPartition::new("t", 4), Expansion::new(10_000));
         for codec in [Compression::None, Compression::Lz4] {
             let check = async |keys: &[Option<&[u8]>], compact| {
-                check_keys(&batch(codec, keys), &partition, &config(compact), &expansion).await
+                check(&batch(codec, keys), compact, 10_000).await
             };
             assert!(check(&[None], false).await.is_ok());
             assert!(check(&[Some(b""), Some(b"k")], true).await.is_ok(), "an empty key is one");
@@ -130,16 +128,12 @@ mod tests {
 
     #[tokio::test]
     async fn an_answer_names_so_many_and_no_bomb_is_expanded() {
-        let partition = TopicPartition::new("t", 0);
         let many = batch(Compression::Zstd, &vec![None; 2_000]);
-        let check = async |bytes_max| {
-            check_keys(&many, &partition, &config(true), &Expansion::new(bytes_max)).await
-        };
-        let error = check(1 << 20).await.unwrap_err();
+        let error = check(&many, true, 1 << 20).await.unwrap_err();
         let ProduceError::Refused { message, records } = error else { panic!("{error}") };
         assert!(message.contains("due to 2000 record errors"), "{message}");
         assert_eq!(records.len(), NAMED_MAX);
-        let error = check(1_000).await.unwrap_err();
+        let error = check(&many, true, 1_000).await.unwrap_err();
         let is_too_large = matches!(
             &error,
             ProduceError::Batch(crate::wire::record_batch::BatchError::Compression(

@@ -12,16 +12,18 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::{
     ProduceError, Stored, Submission,
-    admission::{admit, fits},
+    admission::{admit, fits, fits_rebuilt},
     dead_letter,
     edit::{filtered, stored_deltas},
     forward::Forward,
     hooks::{HookCall, Raised, Transformed},
+    inspection::{Inspection, codec},
     keys::check_keys_left,
     long_work::long_work,
     raise::{Placed, size_bytes, verdicts},
     route::Route,
-    shared::{Shared, codec},
+    shared::Shared,
+    timestamps::{check_records, is_told},
 };
 use crate::{
     base::{TopicId, TopicPartition},
@@ -117,15 +119,17 @@ impl Lane {
     async fn first_time(&mut self, passage: &Passage) -> Result<Appended, ProduceError> {
         let Passage { partition, batch, acks, .. } = passage;
         let config = partition.config();
-        fits(batch, &config, telemetry::now())?;
+        let now = telemetry::now();
+        fits(batch, &config, now)?;
         self.is_next_of_its_producer(partition, &batch.header)?;
         if !config.has_hooks() {
             // They were taken away, or the batch waits for room.
-            let to_store = self.shared.as_stored(batch.clone(), &self.topic_partition, &config);
-            let batch = to_store.await?;
+            let inspection = Inspection { partition: &self.topic_partition, config: &config, now };
+            let batch = self.shared.inspect(batch.clone(), inspection).await?;
             return Ok(partition.append(vec![batch], *acks)?);
         }
         let decoded = self.shared.decoded.decode(batch).await?;
+        check_records(&decoded.batch, &config, now)?;
         self.through_hooks(passage, &config, &decoded.batch).await
     }
 
@@ -179,9 +183,14 @@ impl Lane {
         let Passage { partition, batch, acks, .. } = passage;
         let (config, edit) = (partition.config(), &transformed.edit);
         let codec = codec(batch, &config)?;
-        let as_received = edit.is_none() && codec == batch.header.attributes.compression()?;
-        let rebuild = || long_work(decoded.data.len(), || filtered(decoded, edit, codec));
-        let to_store = if as_received { batch.clone() } else { rebuild() };
+        let has_codec = codec.compression == batch.header.attributes.compression()?;
+        let to_store = if edit.is_none() && has_codec && is_told(decoded, &config) {
+            batch.clone()
+        } else {
+            let rebuilt = long_work(decoded.data.len(), || filtered(decoded, edit, codec));
+            fits_rebuilt(&rebuilt, batch, &config, self.shared.answer_bytes_max)?;
+            rebuilt
+        };
         let deltas = stored_deltas(decoded, edit);
         let verdicts = |appended: &Appended| {
             let base = appended.base_offset;
@@ -213,11 +222,12 @@ impl Lane {
         let route = Route::new(std::mem::take(&mut transformed.edit), targets);
         let forward = self.forward(passage, decoded, &route, Some(&transformed.raised));
         let parts = forward.split()?;
+        forward.check_can_be_stored(&parts)?;
         let Some(producer_id) = passage.batch.header.producer_id else {
             return forward.without_a_producer(parts).await;
         };
         let record = control_batch(&passage.batch.header, ControlType::Route, &route.encode());
-        forward.check_can_be_finished(producer_id, &record, &parts)?;
+        forward.check_can_be_finished(producer_id, &record)?;
         let appended = forward.append_control(record).await?;
         forward.committed(appended.last_offset).await?;
         forward.send_all(&parts).await?;

@@ -11,6 +11,7 @@ mod edit;
 mod expansion;
 mod forward;
 mod hooks;
+mod inspection;
 mod keys;
 mod lane;
 mod long_work;
@@ -36,6 +37,7 @@ use self::{
     admission::{admit, fits},
     decoded_budget::DecodedBudget,
     expansion::Expansion,
+    inspection::Inspection,
     lane::{Job, LANE_BATCHES_MAX, Lane},
     metrics::ProduceMetrics,
     order::AppendOrder,
@@ -102,6 +104,7 @@ impl Produce {
             metrics: ProduceMetrics::new(metrics),
             decoded: DecodedBudget::new(config.log.decompressed_max_bytes),
             expansion: Expansion::new(config.log.decompressed_max_bytes),
+            answer_bytes_max: config.node.fetch_max_bytes,
         };
         Self { shared: Arc::new(shared), lanes: Mutex::default() }
     }
@@ -150,10 +153,12 @@ impl Produce {
             return self.enter_lane(submission, partition.topic_id, !has_hooks);
         }
         let batch = admit(submission.records.clone())?;
-        fits(&batch, &config, telemetry::now())?;
+        let now = telemetry::now();
+        fits(&batch, &config, now)?;
         let producer_id = batch.header.producer_id;
-        let as_stored = self.shared.as_stored(batch, &submission.topic_partition, &config);
-        let Some(batch) = as_stored.now_or_never() else {
+        let id = &submission.topic_partition;
+        let inspection = Inspection { partition: id, config: &config, now };
+        let Some(batch) = self.shared.inspect(batch, inspection).now_or_never() else {
             return self.enter_lane(submission, partition.topic_id, true);
         };
         let appended = partition.append(vec![batch?], submission.acks)?;

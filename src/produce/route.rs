@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     base::ProducerId,
-    wire::record_batch::{Batch, BatchBuilder, Compression, ControlType, DecodedBatch},
+    wire::record_batch::{Batch, BatchBuilder, Codec, ControlType, DecodedBatch},
 };
 
 /// Version byte of the route records that this code writes.
@@ -107,7 +107,7 @@ impl Route {
         &self,
         batch: &DecodedBatch,
         receiving_partition: i32,
-        compression: Compression,
+        codec: Codec,
     ) -> Result<Vec<Part>, RouteError> {
         if batch.len() != self.0.len() {
             return Err(RouteError::OtherBatch { got: batch.len(), stored: self.0.len() });
@@ -120,7 +120,7 @@ impl Route {
             }
         }
         let part = |(target, indices): (u32, Vec<usize>)| {
-            let batch = self.part(batch, &indices, producer, compression)?;
+            let batch = self.part(batch, &indices, producer, codec)?;
             Some(Part { target: target as i32, batch, indices })
         };
         Ok(targets.into_iter().filter_map(part).collect())
@@ -132,10 +132,10 @@ impl Route {
         batch: &DecodedBatch,
         indices: &[usize],
         producer: Option<ProducerId>,
-        compression: Compression,
+        codec: Codec,
     ) -> Option<Batch> {
         let header = &batch.header;
-        let mut builder = BatchBuilder::new(header.base_timestamp, compression);
+        let mut builder = BatchBuilder::new(header.base_timestamp, codec);
         if let Some(id) = producer {
             builder = builder.producer(id, header.producer_epoch, header.base_sequence);
         }
@@ -156,7 +156,7 @@ mod tests {
     use crate::{
         base::{ProducerEpoch, TimestampMs},
         produce::edit::Changed,
-        wire::record_batch::RecordParts,
+        wire::record_batch::{Compression, RecordParts},
     };
 
     fn batch(records: usize) -> DecodedBatch {
@@ -199,7 +199,7 @@ mod tests {
             route in vec(destination(), 1..20),
         ) {
             let route = Route(route);
-            let parts = route.parts(&batch(route.0.len()), 3, Compression::Lz4).unwrap();
+            let parts = route.parts(&batch(route.0.len()), 3, Compression::Lz4.into()).unwrap();
             let targets: Vec<u32> = parts.iter().map(|it| it.target as u32).collect();
             prop_assert_eq!(targets, route.targets().collect::<Vec<_>>());
             for part in &parts {
@@ -221,7 +221,7 @@ mod tests {
         assert_eq!(Route::decode(&[1, 0]), Err(RouteError::UnknownVersion(1)));
         assert_eq!(Route::decode(&[]), Err(RouteError::Unreadable));
         let route = Route::new(Edit::none(2), &[1, 1]);
-        let parts = route.parts(&batch(3), 0, Compression::None);
+        let parts = route.parts(&batch(3), 0, Compression::None.into());
         assert_eq!(parts.unwrap_err(), RouteError::OtherBatch { got: 3, stored: 2 });
     }
 

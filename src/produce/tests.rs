@@ -96,7 +96,7 @@ impl Node {
         };
         let parts = forward.split().unwrap();
         let record = control_batch(&batch.header, ControlType::Route, &route.encode());
-        forward.check_can_be_finished(batch.header.producer_id.unwrap(), &record, &parts).unwrap();
+        forward.check_can_be_finished(batch.header.producer_id.unwrap(), &record).unwrap();
         forward.append_control(record).await.unwrap();
         forward.send_all(&parts[..parts_stored.min(parts.len())]).await.unwrap();
         parts.len()

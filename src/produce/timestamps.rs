@@ -1,17 +1,85 @@
 //! How far records' timestamps may be from the broker's clock: `message.timestamp.before.max.ms` and
 //! `message.timestamp.after.max.ms` (KIP-937). Pure.
 //!
-//! Rule: a compressed batch is not looked into; of it counts what the header tells.
+//! Rule: a compressed batch is not looked into for this; of it counts what the header tells. Where its records are looked at anyway,
+//! they count.
 
 use super::{ProduceError, RefusedRecord};
 use crate::{
     base::TimestampMs,
     config::TopicConfig,
-    wire::record_batch::{Batch, Compression, TimestampType},
+    wire::record_batch::{Batch, Compression, DecodedBatch, NO_TIMESTAMP, TimestampType},
 };
 
 /// Records that an answer names at most; a batch may have many more.
 const NAMED_MAX: usize = 1_000;
+
+/// The times of a batch's records, as they are looked at.
+pub(crate) struct Times<'a> {
+    base: TimestampMs,
+    config: &'a TopicConfig,
+    now: TimestampMs,
+    /// Index and timestamp of the first of those that are too far.
+    far: Vec<(i32, i64)>,
+    largest: TimestampMs,
+}
+
+impl<'a> Times<'a> {
+    pub(crate) fn new(base: TimestampMs, config: &'a TopicConfig, now: TimestampMs) -> Self {
+        Self { base, config, now, far: Vec::new(), largest: NO_TIMESTAMP }
+    }
+
+    pub(crate) fn note(&mut self, index: i32, delta: i64) {
+        let at = self.base.0.saturating_add(delta);
+        self.largest = self.largest.max(TimestampMs(at));
+        if self.far.len() < NAMED_MAX && is_far(at, self.config, self.now) {
+            self.far.push((index, at));
+        }
+    }
+
+    /// Of all records.
+    pub(crate) fn largest(&self) -> TimestampMs {
+        self.largest
+    }
+
+    pub(crate) fn are_near(&self) -> bool {
+        self.far.is_empty()
+    }
+
+    /// Refuses the batch, if a record is too far.
+    pub(crate) fn refuse(&self) -> Result<(), ProduceError> {
+        match self.far.first() {
+            Some(&(_, timestamp)) => refuse(timestamp, self.far.iter().map(named).collect()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Refuses a decoded batch with a record that is too old or too new.
+pub(crate) fn check_records(
+    batch: &DecodedBatch,
+    config: &TopicConfig,
+    now: TimestampMs,
+) -> Result<(), ProduceError> {
+    let mut times = Times::new(batch.header.base_timestamp, config, now);
+    for (index, record) in (0..).zip(batch.records()) {
+        times.note(index, record.timestamp_delta());
+    }
+    times.refuse()
+}
+
+/// Whether the header of a batch tells the largest timestamp of its records, or will be told another.
+pub(crate) fn is_told(batch: &DecodedBatch, config: &TopicConfig) -> bool {
+    let deltas = batch.records().map(|it| it.timestamp_delta());
+    let times = deltas.map(|it| TimestampMs(batch.header.base_timestamp.0.saturating_add(it)));
+    let largest = times.max().unwrap_or(NO_TIMESTAMP).max(NO_TIMESTAMP);
+    is_stamped_here(config) || largest == batch.header.max_timestamp
+}
+
+/// Whether the log stamps what it stores: what producers say does not matter then.
+pub(crate) fn is_stamped_here(config: &TopicConfig) -> bool {
+    config.timestamp_type == TimestampType::LogAppendTime
+}
 
 /// Refuses a batch with a record that is too old or too new.
 pub(crate) fn check_timestamps(
@@ -19,21 +87,27 @@ pub(crate) fn check_timestamps(
     config: &TopicConfig,
     now: TimestampMs,
 ) -> Result<(), ProduceError> {
-    if config.timestamp_type == TimestampType::LogAppendTime {
+    let is_far = |at| is_far(at, config, now);
+    let header = &batch.header;
+    if is_stamped_here(config) {
         return Ok(());
     }
-    let is_far = |at| is_too_old(at, config, now) || is_too_new(at, config, now);
-    let header = &batch.header;
     let told = [header.base_timestamp.0, header.max_timestamp.0].into_iter().find(|&it| is_far(it));
     let has_floor = config.timestamp_before_max_ms != i64::MAX;
     if (told.is_none() && !has_floor) || header.attributes.compression()? != Compression::None {
         return told.map_or(Ok(()), |timestamp| refuse(timestamp, Vec::new()));
     }
-    let records = far_records(batch, is_far)?;
-    match records.first().map(|it| it.1).or(told) {
-        Some(timestamp) => refuse(timestamp, records.iter().map(named).collect()),
-        None => Ok(()),
-    }
+    let mut times = Times::new(header.base_timestamp, config, now);
+    batch.find_record(batch.bytes.len(), |index, delta| {
+        times.note(index, delta);
+        false
+    })?;
+    times.refuse()?;
+    told.map_or(Ok(()), |timestamp| refuse(timestamp, Vec::new()))
+}
+
+fn is_far(at: i64, config: &TopicConfig, now: TimestampMs) -> bool {
+    !is_stamped_here(config) && (is_too_old(at, config, now) || is_too_new(at, config, now))
 }
 
 /// −1 stands for no timestamp.
@@ -43,22 +117,6 @@ fn is_too_old(at: i64, config: &TopicConfig, now: TimestampMs) -> bool {
 
 fn is_too_new(at: i64, config: &TopicConfig, now: TimestampMs) -> bool {
     at.saturating_sub(now.0) > config.timestamp_after_max_ms
-}
-
-/// Index and timestamp of the records of an uncompressed batch that are too far.
-fn far_records(
-    batch: &Batch,
-    is_far: impl Fn(i64) -> bool,
-) -> Result<Vec<(i32, i64)>, ProduceError> {
-    let mut found = Vec::new();
-    batch.find_record(batch.bytes.len(), |index, delta| {
-        let timestamp = batch.header.base_timestamp.0.saturating_add(delta);
-        if is_far(timestamp) && found.len() < NAMED_MAX {
-            found.push((index, timestamp));
-        }
-        false
-    })?;
-    Ok(found)
 }
 
 fn named(&(index, timestamp): &(i32, i64)) -> RefusedRecord {

@@ -74,7 +74,7 @@ impl Cleaning {
                 tracing::warn!(%partition, %error, "a log is not compacted until a restart: a batch of it cannot be read");
             }
             // Why a directory is offline was told when it went.
-            _ if !hosted.dir.health.is_online() => {}
+            _ if !hosted.dir().health.is_online() => {}
             _ if self.failures.is_due(now) => {
                 let cause = cause(error);
                 tracing::error!(%partition, %error, cause, "could not clean a log");
@@ -163,7 +163,7 @@ impl ReplicaManager {
             let points = || {
                 // Asked here: a topic that is gone must not come back into the file behind its deletion.
                 let hosted = self.hosted();
-                let here = hosted.iter().filter(|(_, it)| Arc::ptr_eq(&it.dir, dir));
+                let here = hosted.iter().filter(|(_, it)| it.lies_in(dir));
                 here.map(|(key, it)| (key.clone(), it.partition.log().cleaner_point())).collect()
             };
             if let Err(error) = dir.store_cleaner_points(points) {

@@ -39,7 +39,7 @@ impl ReplicaManager {
         let is_remembered = |it: &Arc<Partition>| {
             self.hosted()
                 .get(&it.topic_partition)
-                .is_some_and(|at| stored.iter().any(|dir| Arc::ptr_eq(dir, &at.dir)))
+                .is_some_and(|at| stored.iter().any(|dir| at.lies_in(dir)))
         };
         let answer = |deleted: Result<Arc<Partition>, ReplicaError>| {
             let partition = deleted?;
@@ -55,8 +55,14 @@ impl ReplicaManager {
             let partition = &it.partition;
             (partition.topic_partition.clone(), partition.log().start_within_segments())
         };
-        let lies_here = |it: &&Arc<Hosted>| Arc::ptr_eq(&it.dir, dir);
-        let starts = || self.hosted().values().filter(lies_here).map(start).collect();
+        let starts = || {
+            // Those first that are on their way here: what is on its way may have come meanwhile.
+            let coming = self.moves.to(dir);
+            let is_here = |it: &&Arc<Hosted>| {
+                it.lies_in(dir) || coming.iter().any(|at| Arc::ptr_eq(&at.partition, &it.partition))
+            };
+            self.hosted().values().filter(is_here).map(start).collect()
+        };
         let stored = dir.store_log_starts(starts);
         if let Err(error) = &stored {
             tell_not_stored(dir, error);

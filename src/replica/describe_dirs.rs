@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use super::{ReplicaManager, hosted::cause};
+use super::{Partition, ReplicaManager, hosted::cause, moves::Move};
 use crate::{
     base::TopicPartition,
     log::{LogDir, Space},
@@ -15,8 +15,19 @@ pub struct DescribedDir {
     pub path: PathBuf,
     /// `None` for one that is offline.
     pub space: Option<Space>,
-    /// Partitions in it, sorted, and the bytes of each.
-    pub logs: Vec<(TopicPartition, u64)>,
+    /// What is in it, sorted.
+    pub logs: Vec<DescribedLog>,
+}
+
+/// A partition's log in a log directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DescribedLog {
+    pub partition: TopicPartition,
+    pub size_bytes: u64,
+    /// Records by which one that is on its way here is behind.
+    pub offset_lag: i64,
+    /// It is on its way here, and another directory has the partition until it has come.
+    pub is_future: bool,
 }
 
 impl ReplicaManager {
@@ -27,15 +38,34 @@ impl ReplicaManager {
 
     fn describe_dir(&self, dir: &Arc<LogDir>) -> DescribedDir {
         let hosted = self.hosted();
-        let here = hosted.iter().filter(|(_, it)| Arc::ptr_eq(&it.dir, dir));
-        let mut logs: Vec<_> =
-            here.map(|(key, it)| (key.clone(), it.partition.log().size_bytes())).collect();
-        logs.sort();
+        let here = hosted.values().filter(|it| it.lies_in(dir));
+        let mut logs: Vec<_> = here.map(|it| present(&it.partition)).collect();
+        logs.extend(self.moves.to(dir).iter().map(|it| coming(it)));
+        logs.sort_by(|a, b| a.partition.cmp(&b.partition));
         DescribedDir {
             path: std::path::absolute(&dir.path).unwrap_or_else(|_| dir.path.clone()),
             space: space(dir),
             logs,
         }
+    }
+}
+
+fn present(partition: &Partition) -> DescribedLog {
+    DescribedLog {
+        partition: partition.topic_partition.clone(),
+        size_bytes: partition.log().size_bytes(),
+        offset_lag: 0,
+        is_future: false,
+    }
+}
+
+fn coming(it: &Move) -> DescribedLog {
+    let behind = it.partition.log().log_end_offset() - it.progress.end_offset();
+    DescribedLog {
+        partition: it.partition.topic_partition.clone(),
+        size_bytes: it.progress.bytes(),
+        offset_lag: behind.max(0),
+        is_future: true,
     }
 }
 

@@ -3,7 +3,7 @@
 //! Rule: the first one holds the metadata log, and the node goes as it goes. What lies in another one that is offline is not
 //! served, and made nowhere else: its records are there, perhaps.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use super::{ReplicaError, ReplicaManager, hosted::cause};
 use crate::{
@@ -74,14 +74,18 @@ impl ReplicaManager {
 
     /// Partitions found in the directories that are online, with the directory. Not all of them may have been read.
     pub(super) fn look_for_partitions(&self) -> Looked {
-        let mut looked = Looked { found: Vec::new(), is_all: true };
+        let mut looked = Looked { found: HashMap::new(), is_all: true };
         for (at, dir) in self.dirs.iter().enumerate() {
             if !dir.health.is_online() {
                 looked.is_all = false;
                 continue;
             }
             match dir.partitions() {
-                Ok(partitions) => looked.found.extend(partitions.into_iter().map(|it| (it, at))),
+                Ok(partitions) => {
+                    for it in partitions {
+                        looked.found.entry(it).or_default().push(at);
+                    }
+                }
                 Err(error) => {
                     looked.is_all = false;
                     let cause = cause(&error);
@@ -93,9 +97,40 @@ impl ReplicaManager {
     }
 }
 
+impl ReplicaManager {
+    /// The directory that a partition lies in, of those with a folder of its name; what an interrupted move has left there is put
+    /// right. `None` where that cannot be told.
+    pub(super) fn settle_place(
+        &self,
+        partition: &TopicPartition,
+        found: &[usize],
+        looked_at_all: bool,
+    ) -> Option<usize> {
+        let dir = |at: &usize| self.dirs.get(*at);
+        let is_half = |at: &usize| dir(at).is_some_and(|it| it.is_half_moved(partition));
+        let (half, whole): (Vec<usize>, Vec<usize>) = found.iter().partition(|at| is_half(at));
+        if let Some(&at) = whole.last() {
+            half.iter().filter_map(dir).for_each(|it| tell(partition, it.repeat_move(partition)));
+            return Some(at);
+        }
+        // What was left is gone, if it lies nowhere else.
+        let at = half.first().filter(|_| looked_at_all)?;
+        tell(partition, dir(at)?.finish_move(partition));
+        Some(*at)
+    }
+}
+
+/// The next start tries again.
+fn tell(partition: &TopicPartition, settled: Result<(), LogError>) {
+    if let Err(error) = settled {
+        let cause = cause(&error);
+        tracing::warn!(%partition, %error, cause, "could not put right what an interrupted move has left");
+    }
+}
+
 /// What is in the log directories.
 pub(super) struct Looked {
-    /// Each with the place of its directory in `log.dirs`.
-    pub(super) found: Vec<(TopicPartition, usize)>,
+    /// Each with the places of its directories in `log.dirs`: one, but for a move that was interrupted.
+    pub(super) found: HashMap<TopicPartition, Vec<usize>>,
     pub(super) is_all: bool,
 }

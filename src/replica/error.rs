@@ -14,6 +14,14 @@ pub enum ReplicaError {
     /// Its log could not be opened, which is tried again, or its log directory is offline until a restart.
     #[error("the partition's log is offline")]
     Offline,
+    #[error("no log directory has this path")]
+    LogDirNotFound,
+    /// Of the folder that a partition of this name would be moved to.
+    #[error("the topic's name is too long for that")]
+    NameTooLong,
+    /// It exists, and not on this node.
+    #[error("this node has no replica of the partition")]
+    ReplicaNotAvailable,
     #[error("this node does not lead the partition")]
     NotLeader,
     #[error("the caller's leader epoch is older")]

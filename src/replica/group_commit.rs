@@ -76,7 +76,8 @@ impl Partition {
 
     async fn flush_once(&self) -> Result<(), LogError> {
         // Never closed: whoever waits here gets a turn.
-        let _turn = self.fsyncs.acquire().await;
+        let fsyncs = self.fsyncs();
+        let _turn = fsyncs.acquire().await;
         let log = Arc::clone(self.log());
         off_workers(move || log.commit()).await
     }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 
 use super::{Partition, partition::Role};
@@ -24,7 +25,7 @@ pub(super) struct Wanted {
 /// A partition, and what it was made from.
 pub(super) struct Hosted {
     pub(super) partition: Arc<Partition>,
-    pub(super) dir: Arc<LogDir>,
+    dir: ArcSwap<LogDir>,
     /// The topic's own configs that its effective ones come from.
     pub(super) own_configs: Mutex<Option<Arc<TopicConfigs>>>,
 }
@@ -49,6 +50,30 @@ impl Wanted {
 }
 
 impl Hosted {
+    pub(super) fn new(
+        partition: Arc<Partition>,
+        dir: &Arc<LogDir>,
+        own_configs: Option<Arc<TopicConfigs>>,
+    ) -> Self {
+        let dir = ArcSwap::from(Arc::clone(dir));
+        Self { partition, dir, own_configs: Mutex::new(own_configs) }
+    }
+
+    /// The log directory that it lies in.
+    pub(super) fn dir(&self) -> Arc<LogDir> {
+        self.dir.load_full()
+    }
+
+    pub(super) fn lies_in(&self, dir: &Arc<LogDir>) -> bool {
+        Arc::ptr_eq(&self.dir.load(), dir)
+    }
+
+    /// Its log was moved.
+    pub(super) fn set_dir(&self, dir: &Arc<LogDir>) {
+        self.partition.set_fsyncs(&dir.fsyncs);
+        self.dir.store(Arc::clone(dir));
+    }
+
     /// The effective configs, if they come from these own ones.
     pub(super) fn config_if_from(
         &self,
@@ -74,7 +99,7 @@ impl Hosted {
     /// In a directory that is offline it stays, and is put aside by the next start.
     pub(super) fn delete(&self) {
         self.partition.stop();
-        if !self.dir.health.is_online() {
+        if !self.dir().health.is_online() {
             return;
         }
         if let Err(error) = self.partition.log().delete() {
@@ -87,7 +112,7 @@ impl Hosted {
         // It may be deleted meanwhile.
         if let Err(error) = self.partition.log().retain(now())
             && !matches!(error, LogError::Closed(_))
-            && self.dir.health.is_online()
+            && self.dir().health.is_online()
         {
             let cause = cause(&error);
             tracing::error!(partition = %self.partition.topic_partition, %error, cause, "could not apply retention");
@@ -98,7 +123,7 @@ impl Hosted {
         // It may be deleted meanwhile.
         if let Err(error) = self.partition.log().flush_if_due(now())
             && !matches!(error, LogError::Closed(_))
-            && self.dir.health.is_online()
+            && self.dir().health.is_online()
         {
             let cause = cause(&error);
             tracing::warn!(partition = %self.partition.topic_partition, %error, cause, "could not flush a log");
@@ -110,7 +135,7 @@ impl Hosted {
         let closed = self.partition.log().close();
         // Why a directory is offline was told when it went.
         if let Err(error) = &closed
-            && self.dir.health.is_online()
+            && self.dir().health.is_online()
         {
             let cause = cause(error);
             tracing::error!(partition = %self.partition.topic_partition, %error, cause, "could not close a log");

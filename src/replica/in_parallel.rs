@@ -3,7 +3,7 @@
 
 use std::{
     collections::BTreeMap,
-    path::Path,
+    path::PathBuf,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -19,12 +19,12 @@ impl ReplicaManager {
     pub(super) fn each_in_its_dir<T: Sync>(
         &self,
         items: &[T],
-        dir: impl Fn(&T) -> &Arc<LogDir>,
+        dir: impl Fn(&T) -> Arc<LogDir>,
         work: impl Fn(&T) + Sync,
     ) {
-        let mut by_dir: BTreeMap<&Path, Vec<&T>> = BTreeMap::new();
+        let mut by_dir: BTreeMap<PathBuf, Vec<&T>> = BTreeMap::new();
         for it in items {
-            by_dir.entry(&dir(it).path).or_default().push(it);
+            by_dir.entry(dir(it).path.clone()).or_default().push(it);
         }
         let threads = self.altered.load().log.recovery_threads_per_dir;
         thread::scope(|scope| {

@@ -16,6 +16,7 @@ use super::{
     held_open::HeldOpen,
     hosted::{Hosted, Wanted, cause},
     metrics,
+    moves::Moves,
 };
 use crate::{
     base::{LeaderEpoch, TopicId, TopicName, TopicPartition},
@@ -45,6 +46,7 @@ pub struct ReplicaManager {
     count: Gauge<i64, AtomicI64>,
     pub(super) held_open: HeldOpen,
     pub(super) cleaning: Cleaning,
+    pub(super) moves: Moves,
 }
 
 impl ReplicaManager {
@@ -81,6 +83,7 @@ impl ReplicaManager {
             count,
             held_open: HeldOpen::default(),
             cleaning: Cleaning::new(&config.log.cleaner, registry),
+            moves: Moves::new(config.log.alter_dirs_max_bytes_per_second),
         });
         metrics::register(registry, &manager);
         manager
@@ -111,12 +114,16 @@ impl ReplicaManager {
             // Also after a crash, a topic that gets the name of one that is gone must not be taken for it.
             self.store_checkpoints();
         }
-        self.each_in_its_dir(&gone, |(_, it)| &it.dir, |(_, it)| it.delete());
+        for (key, _) in &gone {
+            self.cancel_move(key);
+        }
+        self.each_in_its_dir(&gone, |(_, it)| it.dir(), |(_, it)| it.delete());
         let is_first = self.image.load().version == 0;
         if is_first {
             self.put_strays_aside(image);
         }
         let told = self.offline.load_full();
+        let looks_for_moves = is_first || !told.is_empty();
         let mut offline: BTreeSet<_> = new.iter().map(|it| it.topic_partition.clone()).collect();
         if !new.is_empty() {
             let opened = self.open_all(new, &kept, &told);
@@ -132,6 +139,9 @@ impl ReplicaManager {
         }
         self.offline.store(Arc::new(offline));
         self.image.store(Arc::clone(image));
+        if looks_for_moves {
+            self.resume_moves();
+        }
     }
 
     /// Whether some log could not be opened. Applying the image again tries again.
@@ -196,7 +206,7 @@ impl ReplicaManager {
     /// Applies retention to every log, and closes files that nobody uses; called now and then. Topics are made and deleted
     /// meanwhile: it waits for fsyncs.
     pub fn retain(&self) {
-        for it in self.hosted().values().filter(|it| it.dir.health.is_online()) {
+        for it in self.hosted().values().filter(|it| it.dir().health.is_online()) {
             it.retain();
         }
         OpenFiles::of_this_process().close_idle();
@@ -205,7 +215,7 @@ impl ReplicaManager {
 
     /// fsyncs the logs that are due by `flush.ms`; called now and then.
     pub fn flush_due(&self) {
-        for it in self.partitions.load().values().filter(|it| it.dir.health.is_online()) {
+        for it in self.partitions.load().values().filter(|it| it.dir().health.is_online()) {
             it.flush_if_due();
         }
     }
@@ -224,11 +234,11 @@ impl ReplicaManager {
         let closed = Mutex::new(HashMap::<_, bool>::new());
         self.each_in_its_dir(
             &hosted,
-            |it| &it.dir,
+            |it| it.dir(),
             |it| {
                 it.partition.stop();
                 let is_closed = it.close();
-                *closed.lock().entry(it.dir.path.clone()).or_insert(true) &= is_closed;
+                *closed.lock().entry(it.dir().path.clone()).or_insert(true) &= is_closed;
             },
         );
         self.store_checkpoints();
@@ -305,6 +315,7 @@ impl ReplicaManager {
             let alterations = image.alterations(self.config.node.id);
             let altered = self.config.altered(alterations);
             self.cleaning.alter(&altered.log.cleaner);
+            self.moves.alter(altered.log.alter_dirs_max_bytes_per_second);
             self.altered.store(Arc::new(altered));
         }
     }
@@ -359,13 +370,13 @@ impl ReplicaManager {
     }
 
     /// Writes down where logs begin, up to where they are clean, and up to where they are on disk.
-    fn store_checkpoints(&self) {
+    pub(super) fn store_checkpoints(&self) {
         self.store_cleaner_points();
         for dir in self.online_dirs() {
             self.store_log_starts(dir);
             let points = || {
                 let hosted = self.hosted();
-                let here = hosted.iter().filter(|(_, it)| Arc::ptr_eq(&it.dir, dir));
+                let here = hosted.iter().filter(|(_, it)| it.lies_in(dir));
                 let point = |it: &Hosted| Some(it.partition.log().recovery_point());
                 here.map(|(key, it)| (key.clone(), point(it))).collect()
             };

@@ -1,10 +1,6 @@
 //! Opening the logs of the partitions that an image gives this node: in which directory each lies, and what that took.
 
-use std::{
-    collections::{BTreeSet, HashMap},
-    sync::Arc,
-    time::Instant,
-};
+use std::{collections::BTreeSet, sync::Arc, time::Instant};
 
 use parking_lot::Mutex;
 
@@ -45,7 +41,7 @@ impl ReplicaManager {
                 tracing::error!(partition = %wanted.topic_partition, %error, cause, "could not open a log");
             }
         };
-        self.each_in_its_dir(&new, |(_, dir)| dir, open);
+        self.each_in_its_dir(&new, |(_, dir)| Arc::clone(dir), open);
         let opened = opened.into_inner();
         tell_recovery(&opened, started);
         opened
@@ -60,19 +56,23 @@ impl ReplicaManager {
         told: &BTreeSet<TopicPartition>,
     ) -> Vec<(Wanted, Arc<LogDir>)> {
         let looked = self.look_for_partitions();
-        let (found, all_read) = (HashMap::<_, _>::from_iter(looked.found), looked.is_all);
-        let count =
-            |dir: &Arc<LogDir>| kept.values().filter(|it| Arc::ptr_eq(&it.dir, dir)).count();
+        let count = |dir: &Arc<LogDir>| kept.values().filter(|it| it.lies_in(dir)).count();
         let mut counts: Vec<_> = self.dirs.iter().map(count).collect();
         let is_unclean = |at: &usize| self.dirs.get(*at).is_some_and(|it| !it.was_clean());
         let mut to_check = 0;
         let mut place = |wanted: &Wanted| {
-            let known = found.get(&wanted.topic_partition).copied();
-            let is_first_time = !told.contains(&wanted.topic_partition);
+            let partition = &wanted.topic_partition;
+            let found = looked.found.get(partition);
+            let known = match found {
+                Some(found) => Some(self.settle_place(partition, found, looked.is_all)?),
+                None => None,
+            };
+            let is_first_time = !told.contains(partition);
             to_check += usize::from(is_first_time && known.as_ref().is_some_and(is_unclean));
-            let lost = || self.dirs.iter().position(|it| it.remembers(&wanted.topic_partition));
-            let may_be_made = all_read || self.is_new(wanted);
-            let made = || self.emptiest(&counts).filter(|_| may_be_made);
+            let lost = || self.dirs.iter().position(|it| it.remembers(partition));
+            let may_be_made = looked.is_all || self.is_new(wanted);
+            let made = || self.preferred(partition).or_else(|| self.emptiest(&counts));
+            let made = || may_be_made.then(made).flatten();
             let at = known.or_else(lost).or_else(made)?;
             *counts.get_mut(at)? += 1;
             self.dirs.get(at).cloned()
@@ -82,6 +82,12 @@ impl ReplicaManager {
             tracing::info!(partitions = to_check, "the last stop was not clean: checking logs");
         }
         placed
+    }
+
+    /// The directory that was asked for before the partition was there, if it is online.
+    fn preferred(&self, partition: &TopicPartition) -> Option<usize> {
+        let is_online = |at: &usize| self.dirs.get(*at).is_some_and(|it| it.health.is_online());
+        self.moves.take_preferred(partition).filter(is_online)
     }
 
     /// The online directory with the fewest partitions.
@@ -101,11 +107,7 @@ impl ReplicaManager {
             self.config.node.id,
             wanted.role.clone(),
         );
-        Ok(Hosted {
-            partition,
-            dir: Arc::clone(dir),
-            own_configs: Mutex::new(wanted.own_configs.clone()),
-        })
+        Ok(Hosted::new(partition, dir, wanted.own_configs.clone()))
     }
 }
 

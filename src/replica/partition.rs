@@ -79,7 +79,7 @@ pub struct Partition {
     pub(super) purgatory: Purgatory,
     pub(super) me: Weak<Self>,
     /// Those of the log directory that may run at a time.
-    pub(super) fsyncs: Arc<Semaphore>,
+    fsyncs: ArcSwap<Semaphore>,
     pub(super) is_flushing: AtomicBool,
     hidden: Mutex<Hidden>,
     rate: Mutex<ByteRate>,
@@ -118,7 +118,7 @@ impl Partition {
             progress: watch::Sender::new(progress),
             purgatory: Purgatory::default(),
             me: me.clone(),
-            fsyncs,
+            fsyncs: ArcSwap::from(fsyncs),
             is_flushing: AtomicBool::new(false),
             hidden: Mutex::default(),
             rate: Mutex::new(ByteRate::new(Instant::now())),
@@ -224,6 +224,15 @@ impl Partition {
     pub(super) fn bytes(&self) -> (u64, u64) {
         let of = |it: &AtomicU64| it.load(Ordering::Relaxed);
         (of(&self.produced_bytes), of(&self.fetched_bytes))
+    }
+
+    /// Those of the log directory that the log lies in.
+    pub(super) fn fsyncs(&self) -> Arc<Semaphore> {
+        self.fsyncs.load_full()
+    }
+
+    pub(super) fn set_fsyncs(&self, fsyncs: &Arc<Semaphore>) {
+        self.fsyncs.store(Arc::clone(fsyncs));
     }
 
     /// Takes over what a new image says.

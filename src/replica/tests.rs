@@ -18,6 +18,7 @@ use crate::{
 mod deletion;
 mod durability;
 mod fetch;
+mod moving;
 mod restarts;
 mod waiting;
 

@@ -18,6 +18,7 @@ mod hostile_frames;
 mod hostile_groups;
 mod large_log;
 mod metrics;
+mod moving;
 mod open_files;
 mod partitioner;
 mod plugin_check;

@@ -59,13 +59,13 @@ define! {
     "cleanup.policy" List "delete" ListOf(&["compact", "delete"]), [same("log.cleanup.policy")],
         "What becomes of old segments: `delete` removes them by age and size, `compact` keeps the newest record of each key.";
     "compression.gzip.level" Int "-1" Level(1, 9, -1), [same("compression.gzip.level")],
-        "Level for `compression.type=gzip`.";
+        "Level at which the broker compresses with gzip; -1 is the codec's default.";
     "compression.lz4.level" Int "9" Between(1, 17), [same("compression.lz4.level")],
-        "Level for `compression.type=lz4`.";
+        "Level for lz4. It has no effect: the codec here has one level.";
     "compression.type" String "producer" OneOf(CODECS), [same("compression.type")],
         "Codec of stored batches: `producer` keeps the producer's own.";
     "compression.zstd.level" Int "3" Between(-131_072, 22), [same("compression.zstd.level")],
-        "Level for `compression.type=zstd`.";
+        "Level at which the broker compresses with zstd.";
     "delete.retention.ms" Long "86400000" AtLeast(0), [same("log.cleaner.delete.retention.ms")],
         "How long a compacted topic keeps tombstones.";
     "file.delete.delay.ms" Long "60000" AtLeast(0), [same("log.segment.delete.delay.ms")],

@@ -20,7 +20,7 @@ use self::effective::Layers;
 use super::Config;
 use crate::{
     base::{PluginName, TopicName},
-    wire::record_batch::{Compression, TimestampType},
+    wire::record_batch::{Codec, Compression, TimestampType},
 };
 
 pub const PARTITIONER: &str = "klamm.partitioner";
@@ -29,6 +29,9 @@ pub const TRANSFORMS: &str = "klamm.transforms";
 
 /// Configs that put a hook on a topic.
 pub const HOOKS: [&str; 2] = [PARTITIONER, TRANSFORMS];
+
+/// Stands for the codec's own default.
+const GZIP_DEFAULT_LEVEL: i32 = -1;
 
 /// Overrides as a topic carries them, by config name.
 pub type TopicConfigs = BTreeMap<String, String>;
@@ -72,6 +75,9 @@ pub struct TopicConfig {
     pub delete_retention_ms: i64,
     /// `None`: as the producer sent it.
     pub compression_type: Option<Compression>,
+    /// `None`: the codec's default.
+    pub compression_gzip_level: Option<i32>,
+    pub compression_zstd_level: i32,
     pub max_message_bytes: usize,
     pub timestamp_type: TimestampType,
     pub timestamp_before_max_ms: i64,
@@ -113,6 +119,9 @@ impl TopicConfig {
             max_compaction_lag_ms: resolver.get("max.compaction.lag.ms"),
             delete_retention_ms: resolver.get("delete.retention.ms"),
             compression_type: resolver.get::<CompressionType>("compression.type").0,
+            compression_gzip_level: Some(resolver.get("compression.gzip.level"))
+                .filter(|it| *it != GZIP_DEFAULT_LEVEL),
+            compression_zstd_level: resolver.get("compression.zstd.level"),
             max_message_bytes: resolver.size("max.message.bytes") as usize,
             timestamp_type: resolver.get::<TimestampTypeName>("message.timestamp.type").0,
             timestamp_before_max_ms: resolver.get("message.timestamp.before.max.ms"),
@@ -137,6 +146,16 @@ impl TopicConfig {
             transforms: if hooks { resolver.names(TRANSFORMS) } else { Vec::new() },
             transforms_mode: resolver.get("klamm.transforms.mode"),
         }
+    }
+
+    /// A codec at the topic's level for it. That of lz4 has no meaning: the codec here has one level.
+    pub fn codec(&self, compression: Compression) -> Codec {
+        let level = match compression {
+            Compression::Gzip => self.compression_gzip_level,
+            Compression::Zstd => Some(self.compression_zstd_level),
+            Compression::None | Compression::Snappy | Compression::Lz4 => None,
+        };
+        Codec::at(compression, level)
     }
 
     /// Whether a hook sees this topic's records.

@@ -14,7 +14,6 @@ mod output;
 mod retained;
 mod round;
 mod swap;
-mod throttle;
 
 #[cfg(test)]
 mod tests;
@@ -32,9 +31,8 @@ pub(super) use self::interrupted::complete_swaps;
 use self::{
     cleanable::{SealedSpan, cleanable},
     round::Round,
-    throttle::Throttle,
 };
-use super::{Log, LogError, maintenance::span, segment::Segment};
+use super::{Log, LogError, Throttle, maintenance::span, segment::Segment};
 use crate::{
     base::{Offset, TimestampMs},
     config::CleanerConfig,
@@ -47,7 +45,7 @@ pub(super) struct CleanedState {
     /// What lies before it is clean.
     first_dirty: AtomicI64,
     /// Held by the thread that cleans the log.
-    busy: Mutex<()>,
+    pub(super) busy: Mutex<()>,
     /// A batch of it cannot be read.
     is_uncleanable: AtomicBool,
     /// When it could not be cleaned last: it is left alone then, so that others have their turn.
@@ -134,7 +132,7 @@ impl Cleaner {
             // It was closed or deleted meanwhile, and its folder perhaps with it.
             Err(_) if log.is_closed() => Ok(Cleaned::default()),
             // A disk that is full may have room when it is tried again; one that is broken serves nobody.
-            other => other.map_err(|it| log.health.failed_this_time(it)),
+            other => other.map_err(|it| log.home().health.failed_this_time(it)),
         };
         if let Err(LogError::CorruptBatch { .. } | LogError::Undecodable { .. }) = &cleaned {
             log.cleaned.is_uncleanable.store(true, Ordering::Relaxed);
@@ -199,7 +197,7 @@ impl Log {
     }
 
     fn first_of(&self, segment: &Segment) -> Result<Option<TimestampMs>, LogError> {
-        segment.first_timestamp().map_err(|it| self.health.failed_this_time(it))
+        segment.first_timestamp().map_err(|it| self.home().health.failed_this_time(it))
     }
 
     /// Sees to it that all that is sealed is on disk: what supersedes a record must be, before that one goes.
@@ -208,7 +206,7 @@ impl Log {
         let _set = self.segment_set.lock();
         let is_open = self.check_open(&self.writer.lock()).is_ok();
         if is_open {
-            self.flush_sealed().map_err(|it| self.health.failed(it))?;
+            self.flush_sealed().map_err(|it| self.home().health.failed(it))?;
         }
         Ok(is_open)
     }

@@ -38,14 +38,19 @@ impl CleanedSegment {
         // Under the lock: a folder that is being deleted must not get files meanwhile, or it does not become empty.
         let set = log.segment_set.lock();
         log.check_open(&log.writer.lock())?;
-        let segment =
-            Segment::named(&log.disk, &log.path(), base_offset, modified, file_name::CLEANED);
+        let segment = Segment::named(
+            &log.home().disk,
+            &log.path(),
+            base_offset,
+            modified,
+            file_name::CLEANED,
+        );
         let files = segment.clear().inspect_err(|_| {
-            segment.remove(log.disk.as_ref());
+            segment.remove(log.home().disk.as_ref());
         })?;
         drop(set);
         Ok(Self {
-            disk: Arc::clone(&log.disk),
+            disk: Arc::clone(&log.home().disk),
             segment,
             _files: files,
             index_interval_bytes: log.settings.load().index_interval_bytes,

@@ -29,11 +29,11 @@ impl Log {
     ) -> Result<bool, LogError> {
         let _set = self.segment_set.lock();
         if !self.holds(old) {
-            cleaned.remove(self.disk.as_ref());
+            cleaned.remove(self.home().disk.as_ref());
             return Ok(false);
         }
         self.announce(&cleaned).inspect_err(|_| {
-            cleaned.remove(self.disk.as_ref());
+            cleaned.remove(self.home().disk.as_ref());
         })?;
         if let Err(error) = self.change_files(old, &cleaned) {
             self.change_back(old, &cleaned).map_err(|it| self.left_half_way(it))?;
@@ -82,7 +82,7 @@ impl Log {
     fn change_back(&self, old: &[Arc<Segment>], cleaned: &Segment) -> Result<(), LogError> {
         cleaned.rename(file_name::swap)?;
         old.iter().try_for_each(|it| it.put(file_name::in_place).map(drop))?;
-        cleaned.remove(self.disk.as_ref());
+        cleaned.remove(self.home().disk.as_ref());
         Ok(())
     }
 
@@ -119,7 +119,7 @@ impl Log {
         old.iter().skip(1).try_for_each(|segment| {
             let name = file_name::of(segment.base_offset, file_name::SNAPSHOT);
             let path = self.path().join(name);
-            self.disk.remove(&path).map_err(LogError::storage("remove", &path))
+            self.home().disk.remove(&path).map_err(LogError::storage("remove", &path))
         })
     }
 }

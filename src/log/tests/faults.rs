@@ -101,7 +101,7 @@ fn a_failed_fsync_takes_the_directory_offline() {
     append(&log, &Sent::records(1)).unwrap();
     faults.fail_fsync();
     assert!(matches!(log.close(), Err(LogError::Storage { action: "fsync", .. })));
-    assert!(!log.health.is_online());
+    assert!(!log.home().health.is_online());
 }
 
 /// A log that was stopped with a segment half full, started again and appended to.
@@ -153,7 +153,7 @@ fn a_want_of_files_refuses_what_it_must_and_takes_nothing_offline() {
     let late = TimestampMs(NOW.0 + i64::from(u32::MAX) * 1000);
     log.set_settings(LogSettings { retention_ms: 1, ..settings() });
     log.retain(late).unwrap_err();
-    assert!(log.health.is_online());
+    assert!(log.home().health.is_online());
     assert_eq!(log.log_start_offset(), Offset(0), "what could not be deleted is still there");
 
     faults.run_out_of_files(false);

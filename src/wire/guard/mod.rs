@@ -97,6 +97,7 @@ fn message(api_key: ApiKey) -> Option<&'static Message> {
         ApiKey::ListPartitionReassignments => &partition_requests::LIST_PARTITION_REASSIGNMENTS,
         ApiKey::AlterPartitionReassignments => &partition_requests::ALTER_PARTITION_REASSIGNMENTS,
         ApiKey::ElectLeaders => &partition_requests::ELECT_LEADERS,
+        ApiKey::AlterReplicaLogDirs => &partition_requests::ALTER_REPLICA_LOG_DIRS,
         ApiKey::DescribeLogDirs => &partition_requests::DESCRIBE_LOG_DIRS,
         ApiKey::DescribeProducers => &partition_requests::DESCRIBE_PRODUCERS,
         ApiKey::DescribeTopicPartitions => &partition_requests::DESCRIBE_TOPIC_PARTITIONS,

@@ -100,6 +100,16 @@ pub(super) static ELECT_LEADERS: Message = Message {
     },
 };
 
+pub(super) static ALTER_REPLICA_LOG_DIRS: Message = Message {
+    flexible_since: 2,
+    body: Struct { fields: &[array("dirs", &Kind::Struct(&ALTER_REPLICA_LOG_DIR))], tags: &[] },
+};
+
+static ALTER_REPLICA_LOG_DIR: Struct = Struct {
+    fields: &[string("path"), array("topics", &Kind::Struct(&TOPIC_WITH_PARTITIONS))],
+    tags: &[],
+};
+
 pub(super) static DESCRIBE_LOG_DIRS: Message = Message {
     flexible_since: 2,
     body: Struct { fields: &[array("topics", &Kind::Struct(&TOPIC_WITH_PARTITIONS))], tags: &[] },

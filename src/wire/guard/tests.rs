@@ -90,6 +90,7 @@ guarded! {
     ListPartitionReassignments ListPartitionReassignmentsRequest,
     AlterPartitionReassignments AlterPartitionReassignmentsRequest,
     ElectLeaders ElectLeadersRequest,
+    AlterReplicaLogDirs AlterReplicaLogDirsRequest,
     DescribeLogDirs DescribeLogDirsRequest,
     DescribeProducers DescribeProducersRequest,
     DescribeTopicPartitions DescribeTopicPartitionsRequest,

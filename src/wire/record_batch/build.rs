@@ -1,8 +1,8 @@
 //! Builds batches: filtered, rewritten, routed, or from nothing. Pure, off any lock.
 
 use super::{
-    Attributes, Batch, BatchError, BatchHeader, Compression, HEADER_BYTES, Header, RecordView,
-    compress,
+    Attributes, Batch, BatchError, BatchHeader, Codec, Compression, HEADER_BYTES, Header,
+    RecordView, Records, compress,
     decode::check_contiguous,
     header::{CRC_FIELD, CRC_START, LENGTH_PREFIX_BYTES},
     varint::{put_varint, put_varlong, varlong_bytes},
@@ -36,7 +36,7 @@ impl<'a> From<RecordView<'a>> for RecordParts<'a> {
 /// Writes records one after the other, then a header over them.
 pub struct BatchBuilder {
     header: BatchHeader,
-    compression: Compression,
+    codec: Codec,
     /// Fixed by the caller; otherwise the last record's.
     last_offset_delta: Option<i32>,
     /// Fixed by the caller; otherwise the largest of the records'.
@@ -46,7 +46,7 @@ pub struct BatchBuilder {
 
 impl BatchBuilder {
     /// A batch of its own: base offset 0, leader epoch −1, no producer id until told.
-    pub fn new(base_timestamp: TimestampMs, compression: Compression) -> Self {
+    pub fn new(base_timestamp: TimestampMs, codec: impl Into<Codec>) -> Self {
         let header = BatchHeader {
             base_offset: Offset(0),
             batch_length: 0,
@@ -61,18 +61,18 @@ impl BatchBuilder {
             base_sequence: -1,
             records_count: 0,
         };
-        let (last_offset_delta, max_timestamp) = (None, None);
-        Self { header, compression, last_offset_delta, max_timestamp, records: Vec::new() }
+        let (codec, last_offset_delta, max_timestamp) = (codec.into(), None, None);
+        Self { header, codec, last_offset_delta, max_timestamp, records: Vec::new() }
     }
 
     /// A batch in the place of another: keeps its producer id, epoch, base sequence, base timestamp,
     /// timestamp type and last offset delta, so that sequences stay contiguous.
-    pub fn rebuild(original: &BatchHeader, compression: Compression) -> Self {
+    pub fn rebuild(original: &BatchHeader, codec: impl Into<Codec>) -> Self {
         let header =
             BatchHeader { records_count: 0, max_timestamp: NO_TIMESTAMP, ..original.clone() };
         let last_offset_delta = Some(original.last_offset_delta);
-        let max_timestamp = None;
-        Self { header, compression, last_offset_delta, max_timestamp, records: Vec::new() }
+        let (codec, max_timestamp) = (codec.into(), None);
+        Self { header, codec, last_offset_delta, max_timestamp, records: Vec::new() }
     }
 
     #[must_use]
@@ -133,36 +133,39 @@ impl BatchBuilder {
         if self.header.records_count == 0 {
             return None;
         }
-        let Self { mut header, compression, last_offset_delta, max_timestamp, records } = self;
-        header.attributes = header.attributes.with_compression(compression);
+        let Self { mut header, codec, last_offset_delta, max_timestamp, records } = self;
+        header.attributes = header.attributes.with_compression(codec.compression);
         header.last_offset_delta = last_offset_delta.unwrap_or(header.last_offset_delta);
         header.max_timestamp = max_timestamp.unwrap_or(header.max_timestamp);
-        let section = match compression {
+        let section = match codec.compression {
             Compression::None => records,
-            codec => compress(codec, &records),
+            _ => compress(codec, &records),
         };
         Some(seal(header, &section))
     }
 }
 
-impl Batch {
-    /// The same records in another codec. Holds them decompressed (at most `max_bytes`) and compressed, nothing for each.
-    pub fn recompress(&self, codec: Compression, max_bytes: usize) -> Result<Self, BatchError> {
-        let data = self.decompress(max_bytes)?;
+impl Records {
+    /// The same records in a codec, under a header that tells their largest timestamp.
+    ///
+    /// # Errors
+    ///
+    /// [`BatchError::BadRecord`] of what no producer sends: its records are not numbered one after the other.
+    pub fn compressed(&self, codec: Codec) -> Result<Batch, BatchError> {
         let header = BatchHeader {
-            attributes: self.header.attributes.with_compression(codec),
-            max_timestamp: check_contiguous(&self.header, &data)?,
+            attributes: self.header.attributes.with_compression(codec.compression),
+            max_timestamp: check_contiguous(&self.header, &self.data)?,
             ..self.header.clone()
         };
-        Ok(match codec {
-            Compression::None => seal(header, &data),
-            codec => seal(header, &compress(codec, &data)),
+        Ok(match codec.compression {
+            Compression::None => seal(header, &self.data),
+            _ => seal(header, &compress(codec, &self.data)),
         })
     }
 }
 
 /// `RecordBatch.NO_TIMESTAMP`: below every timestamp of a record.
-pub(super) const NO_TIMESTAMP: TimestampMs = TimestampMs(-1);
+pub const NO_TIMESTAMP: TimestampMs = TimestampMs(-1);
 
 /// Puts length and CRC into `header`, and the header before the records.
 pub(super) fn seal(mut header: BatchHeader, section: &[u8]) -> Batch {

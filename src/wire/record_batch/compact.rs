@@ -15,8 +15,8 @@ use crate::{base::TimestampMs, wire::record_batch::RecordSpan};
 /// A batch's records, decompressed.
 #[derive(Debug)]
 pub struct Records {
-    header: BatchHeader,
-    data: Bytes,
+    pub(super) header: BatchHeader,
+    pub(super) data: Bytes,
 }
 
 /// A record as a walk shows it.
@@ -124,6 +124,11 @@ impl Records {
 }
 
 impl<'a> RecordRef<'a> {
+    /// To the batch's base timestamp.
+    pub fn timestamp_delta(&self) -> i64 {
+        self.span.timestamp_delta
+    }
+
     pub fn offset_delta(&self) -> i32 {
         self.span.offset_delta
     }

@@ -17,6 +17,32 @@ pub enum Compression {
     Zstd,
 }
 
+/// A codec, and how hard it tries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Codec {
+    pub compression: Compression,
+    /// `None`: the codec's default. Snappy has no other, and `lz4_flex` neither.
+    level: Option<i32>,
+}
+
+impl Codec {
+    /// At a level as Kafka's topic configs have it: 1 to 9 of gzip, −131,072 to 22 of zstd.
+    pub fn at(compression: Compression, level: Option<i32>) -> Self {
+        Self { compression, level }
+    }
+
+    /// Whether it takes long over little: some megabytes a second.
+    pub fn is_slow(self) -> bool {
+        self.compression == Compression::Zstd && self.level.is_some_and(|it| it > ZSTD_LEVEL_FAST)
+    }
+}
+
+impl From<Compression> for Codec {
+    fn from(compression: Compression) -> Self {
+        Self { compression, level: None }
+    }
+}
+
 /// Why bytes could not be decompressed, or not within the limit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CompressionError {
@@ -58,16 +84,16 @@ impl CompressionError {
     }
 }
 
-/// Compresses at the codec's default level of Kafka.
-pub fn compress(codec: Compression, plain: &[u8]) -> Vec<u8> {
-    match codec {
+/// Compresses, by default at Kafka's default level of the codec.
+pub fn compress(codec: impl Into<Codec>, plain: &[u8]) -> Vec<u8> {
+    let Codec { compression, level } = codec.into();
+    match compression {
         Compression::None => plain.to_vec(),
-        Compression::Gzip => gzip(plain),
+        Compression::Gzip => gzip(level, plain),
         Compression::Snappy => xerial::compress(plain),
         Compression::Lz4 => lz4(plain),
-        Compression::Zstd => {
-            zstd::bulk::compress(plain, ZSTD_LEVEL).expect("zstd compresses whatever it is given")
-        }
+        Compression::Zstd => zstd::bulk::compress(plain, level.unwrap_or(ZSTD_LEVEL))
+            .expect("zstd compresses whatever it is given"),
     }
 }
 
@@ -94,6 +120,9 @@ pub fn decompress(
 /// `zstd`'s own default, and Kafka's.
 const ZSTD_LEVEL: i32 = 3;
 
+/// Above it, zstd compresses less than some thirty megabytes a second.
+const ZSTD_LEVEL_FAST: i32 = 9;
+
 /// Windows up to 8 MiB are always allowed (level 19 asks for that much), larger ones only as far as the output may
 /// go; 128 MiB is where zstd itself stops without being told.
 const ZSTD_WINDOW_LOG_MIN: u32 = 23;
@@ -102,8 +131,9 @@ const ZSTD_WINDOW_LOG_MAX: u32 = 27;
 /// How much is decompressed between two looks at the limit.
 const STEP_BYTES: usize = 32 * 1024;
 
-fn gzip(plain: &[u8]) -> Vec<u8> {
-    let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::default());
+fn gzip(level: Option<i32>, plain: &[u8]) -> Vec<u8> {
+    let level = level.and_then(|it| u32::try_from(it).ok()).map(flate2::Compression::new);
+    let mut encoder = GzEncoder::new(Vec::new(), level.unwrap_or_default());
     encoder.write_all(plain).and_then(|()| encoder.finish()).expect(NEVER_FAILS)
 }
 

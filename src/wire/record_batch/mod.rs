@@ -13,9 +13,9 @@ mod varint;
 mod xerial;
 
 pub use batch::{Batch, BatchError, split};
-pub use build::{BatchBuilder, RecordParts};
+pub use build::{BatchBuilder, NO_TIMESTAMP, RecordParts};
 pub use compact::{Compacted, RecordRef, Records};
-pub use compression::{Compression, CompressionError, compress, decompress};
+pub use compression::{Codec, Compression, CompressionError, compress, decompress};
 pub use control::{ControlRecord, ControlType, control_batch, own_control_batch, placeholder};
 pub(crate) use decode::RecordSpan;
 pub use decode::{DecodedBatch, Header, RecordView};

@@ -236,19 +236,40 @@ fn a_filtered_batch_keeps_its_place_and_its_sequences() {
     assert_eq!(record.record(0).unwrap().offset_delta(), 1);
 }
 
+fn recompressed(batch: &Batch, codec: Compression) -> Result<Batch, BatchError> {
+    batch.records(MAX_BYTES)?.compressed(codec.into())
+}
+
+#[test]
+fn a_codec_tries_as_hard_as_its_level_says() {
+    let plain: Vec<u8> = (0_u32..40_000).flat_map(|it| (it * it % 1_009).to_le_bytes()).collect();
+    for (codec, levels) in [(Compression::Gzip, [1, 9]), (Compression::Zstd, [-100, 19])] {
+        let at = |level| compress(Codec::at(codec, level), &plain);
+        let [fast, small] = levels.map(|it| at(Some(it)).len());
+        assert!(small < fast, "{codec:?}: {small} and {fast}");
+        for level in [None, Some(levels[0]), Some(levels[1])] {
+            assert_eq!(decompress(codec, &at(level), MAX_BYTES).unwrap(), plain);
+        }
+        assert_eq!(at(None), compress(codec, &plain));
+    }
+    for level in 1..=22 {
+        assert_eq!(Codec::at(Compression::Zstd, Some(level)).is_slow(), level > 9);
+    }
+}
+
 #[test]
 fn a_batch_in_another_codec_differs_in_its_codec_alone() {
     let plain = three_records(Compression::None);
     for from in Compression::ALL {
         for to in Compression::ALL {
-            let again = three_records(from).recompress(to, MAX_BYTES).unwrap();
+            let again = recompressed(&three_records(from), to).unwrap();
             again.validate().unwrap();
             assert_eq!(again.header.attributes.compression(), Ok(to));
-            let back = again.recompress(Compression::None, MAX_BYTES).unwrap();
+            let back = recompressed(&again, Compression::None).unwrap();
             assert_eq!(back.bytes, plain.bytes, "{from:?} to {to:?}");
         }
     }
-    let refused = three_records(Compression::Gzip).recompress(Compression::Lz4, 3).unwrap_err();
+    let refused = three_records(Compression::Gzip).records(3).unwrap_err();
     assert_eq!(refused, BatchError::Compression(CompressionError::TooLarge(3)));
 }
 
@@ -260,7 +281,7 @@ fn a_batch_that_is_no_good_inside_is_not_compressed_anew() {
     }
     let batch = builder.build().unwrap();
     assert_eq!(batch.validate(), Ok(()), "nobody has looked inside yet");
-    let refused = batch.recompress(Compression::None, MAX_BYTES).unwrap_err();
+    let refused = recompressed(&batch, Compression::None).unwrap_err();
     assert!(matches!(refused, BatchError::BadRecord { index: 1, .. }), "{refused}");
 }
 

@@ -41,7 +41,7 @@ const KIPS: &[(u32, &str, State)] = &[
     (107, "DeleteRecords", Served),
     (110, "zstd", Served),
     (112, "A log directory that fails", Partly("placing elsewhere what was in it")),
-    (113, "Log directories, and moves between them", Partly("moves between directories")),
+    (113, "Log directories, and moves between them", Served),
     (124, "Quotas on request time", Served),
     (133, "DescribeConfigs and AlterConfigs", Served),
     (140, "ACLs by request", NotYet),

@@ -2,10 +2,12 @@
 
 use bytes::BytesMut;
 use kafka_protocol::messages::{
-    AlterPartitionReassignmentsRequest, ApiKey, BrokerId, DeleteRecordsRequest,
-    DescribeLogDirsRequest, DescribeProducersRequest, DescribeTopicPartitionsRequest,
-    ElectLeadersRequest, ListPartitionReassignmentsRequest, OffsetDeleteRequest,
-    OffsetForLeaderEpochRequest, alter_partition_reassignments_request as reassign,
+    AlterPartitionReassignmentsRequest, AlterReplicaLogDirsRequest, ApiKey, BrokerId,
+    DeleteRecordsRequest, DescribeLogDirsRequest, DescribeProducersRequest,
+    DescribeTopicPartitionsRequest, ElectLeadersRequest, ListPartitionReassignmentsRequest,
+    OffsetDeleteRequest, OffsetForLeaderEpochRequest,
+    alter_partition_reassignments_request as reassign,
+    alter_replica_log_dirs_request::{AlterReplicaLogDir, AlterReplicaLogDirTopic},
     delete_records_request::{DeleteRecordsPartition, DeleteRecordsTopic},
     describe_log_dirs_request::DescribableLogDirTopic,
     describe_producers_request,
@@ -27,6 +29,7 @@ pub(super) fn partition_sample(key: ApiKey, version: i16) -> Option<BytesMut> {
         ApiKey::ListPartitionReassignments => encoded(version, &list_partition_reassignments()),
         ApiKey::AlterPartitionReassignments => encoded(version, &alter_partition_reassignments()),
         ApiKey::ElectLeaders => encoded(version, &elect_leaders()),
+        ApiKey::AlterReplicaLogDirs => encoded(version, &alter_replica_log_dirs()),
         ApiKey::DescribeLogDirs => encoded(version, &describe_log_dirs()),
         ApiKey::DescribeProducers => encoded(version, &describe_producers()),
         ApiKey::DescribeTopicPartitions => encoded(version, &describe_topic_partitions()),
@@ -72,6 +75,12 @@ fn alter_partition_reassignments() -> AlterPartitionReassignmentsRequest {
 fn elect_leaders() -> ElectLeadersRequest {
     let topic = TopicPartitions::default().with_topic(topic()).with_partitions(vec![0]);
     ElectLeadersRequest::default().with_topic_partitions(Some(vec![topic]))
+}
+
+fn alter_replica_log_dirs() -> AlterReplicaLogDirsRequest {
+    let topic = AlterReplicaLogDirTopic::default().with_name(topic()).with_partitions(vec![0]);
+    let dir = AlterReplicaLogDir::default().with_path("/nowhere".into()).with_topics(vec![topic]);
+    AlterReplicaLogDirsRequest::default().with_dirs(vec![dir])
 }
 
 fn describe_log_dirs() -> DescribeLogDirsRequest {

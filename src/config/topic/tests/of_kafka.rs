@@ -24,6 +24,7 @@ const SEGMENTS: &str = "src/log/tests/retention.rs";
 const CLEANABLE: &str = "src/log/cleaner/cleanable.rs";
 const COMPACTION: &str = "tests/it/compaction.rs";
 const TIMESTAMPS: &str = "src/produce/timestamps.rs";
+const INSPECTION: &str = "src/produce/inspection.rs";
 const DURABILITY: &str = "src/replica/tests/durability.rs";
 const APPEND: &str = "src/log/tests/append.rs";
 const ROLL: &str = "a_segment_rolls_by_size_age_and_full_index";
@@ -38,7 +39,14 @@ const ROWS: &[Row] = &[
         "burn",
         Held(COMPACTION, "a_compacted_topic_holds_the_newest_of_each_key_and_keeps_its_producers"),
     ),
-    ("compression.gzip.level", Int, "-1", "9", "10", Told),
+    (
+        "compression.gzip.level",
+        Int,
+        "-1",
+        "9",
+        "10",
+        Held(INSPECTION, "what_is_compressed_anew_is_as_small_as_its_level_makes_it"),
+    ),
     ("compression.lz4.level", Int, "9", "17", "18", Told),
     (
         "compression.type",
@@ -46,9 +54,16 @@ const ROWS: &[Row] = &[
         "producer",
         "zstd",
         "brotli",
-        Held("src/produce/shared.rs", "a_topics_codec_takes_the_place_of_the_producers"),
+        Held(INSPECTION, "a_topics_codec_takes_the_place_of_the_producers"),
     ),
-    ("compression.zstd.level", Int, "3", "-131072", "23", Told),
+    (
+        "compression.zstd.level",
+        Int,
+        "3",
+        "-131072",
+        "23",
+        Held(INSPECTION, "what_is_compressed_anew_is_as_small_as_its_level_makes_it"),
+    ),
     (
         "delete.retention.ms",
         Long,

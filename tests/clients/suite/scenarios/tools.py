@@ -55,6 +55,7 @@ def run(cell):
     tools = Tools(cell, broker)
     for scene in (_topics, _configs, _records, _groups, _consumer_groups, _offsets, _load, _quotas, _cluster, _files):
         scene(cell, tools)
+    _moves(cell)
 
 
 class Tools:
@@ -414,6 +415,33 @@ def _cluster(cell, tools):
         tools.run("kafka-leader-election", "--election-type", "preferred", "--all-topic-partitions")
     with cell.check("kafka-reassign-partitions: list"):
         require("No partition reassignments found." in tools.run("kafka-reassign-partitions", "--list"), "a reassignment")
+
+
+def _moves(cell):
+    """A replica to the other of two log directories (KIP-113), of a broker that has them."""
+    dirs = [cell.file(name) for name in ("one", "two")]
+    tools = Tools(cell, cell.own_broker({"node.id": NODE, "log.dirs": ",".join(dirs)}))
+    topic = cell.topic("moved")
+    tools.run("kafka-topics", "--create", "--topic", topic, "--partitions", "1")
+    tools.produce(topic, PERF_RECORDS, 100, "moved")
+    with cell.check("kafka-reassign-partitions: to another log directory"):
+        target = next(at for at in dirs if at not in _places(tools, topic))
+        moved = {"topic": topic, "partition": 0, "replicas": [int(NODE)], "log_dirs": [target]}
+        with open(cell.file("move.json"), "w") as file:
+            json.dump({"version": 1, "partitions": [moved]}, file)
+        wanted = ["--reassignment-json-file", cell.file("move.json")]
+        tools.run("kafka-reassign-partitions", "--execute", *wanted, "--replica-alter-log-dirs-throttle", "100000000")
+        done = f"Reassignment of replica {topic}-0-{NODE} completed successfully."
+        cell.eventually(lambda: require(done in tools.run("kafka-reassign-partitions", "--verify", *wanted), "it does not end"))
+        expect(_places(tools, topic), [target], "where it lies")
+        tools.consume(topic, PERF_RECORDS)
+
+
+def _places(tools, topic):
+    """The log directories that kafka-log-dirs finds a topic in."""
+    told = tools.run("kafka-log-dirs", "--describe", "--topic-list", topic, "--broker-list", NODE)
+    found = json.loads(next(line for line in told.splitlines() if line.startswith("{")))
+    return [at["logDir"] for at in found["brokers"][0]["logDirs"] if at["partitions"]]
 
 
 def _expect_pushed(cell, tools):
