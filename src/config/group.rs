@@ -148,7 +148,7 @@ impl ConsumerTimes {
     /// By configs, the strongest first.
     fn of(configs: &[Option<&TopicConfigs>], node: &ConsumerGroupConfig) -> Self {
         let find = |name| {
-            let values = configs.iter().flatten().filter_map(|it| it.get(name));
+            let mut values = configs.iter().flatten().filter_map(|it| it.get(name));
             values.find_map(|it| check_number(name, it).ok())
         };
         Self {

@@ -149,6 +149,8 @@ def _plugin(cell, broker, tool):
 
 
 def _static(cell, broker, tool):
+    if cell.client_name == "franz-go":
+        return cell.skip("static: who comes back has what it had", "leaves without naming its instance, which is refused")
     topic = _create(cell, tool, "fixed")
     group = Group(cell, cell.client(broker), "static", {topic: PARTITIONS})
     with cell.check("static: who comes back has what it had"):
