@@ -11,13 +11,10 @@ mod reason;
 
 use std::{collections::BTreeSet, ops::RangeInclusive, sync::Arc};
 
-use kafka_protocol::{
-    messages::{
-        ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse,
-        consumer_group_heartbeat_request::TopicPartitions as Owned,
-        consumer_group_heartbeat_response::{Assignment, TopicPartitions as Assigned},
-    },
-    protocol::StrBytes,
+use kafka_protocol::messages::{
+    ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse,
+    consumer_group_heartbeat_request::TopicPartitions as Owned,
+    consumer_group_heartbeat_response::{Assignment, TopicPartitions as Assigned},
 };
 use reason::reason;
 use uuid::Uuid;
@@ -36,6 +33,9 @@ pub const VERSIONS: RangeInclusive<i16> = 0..=1;
 
 /// What a member that joins tells: it is not an epoch that any has.
 const JOINING: i32 = 0;
+
+/// From here on clients make the ids of members.
+const OWN_MEMBER_ID_SINCE: i16 = 1;
 
 /// Bytes of what one member subscribes to: what it tells is stored in one record.
 const SUBSCRIPTION_BYTES_MAX: usize = 512 * 1024;
@@ -91,7 +91,7 @@ fn read(
     let assignor = group_text::copy_nullable(request.server_assignor.as_ref())?;
     Ok(ConsumerHeartbeatRequest {
         group_id: group_text::group_id(&request.group_id)?,
-        member_id: member_id(&request.member_id, request.member_epoch)?,
+        member_id: member_id(context.api_version, request)?,
         member_epoch: request.member_epoch,
         group_instance_id: group_text::copy_nullable(request.instance_id.as_ref())?,
         rack_id: group_text::copy_nullable(request.rack_id.as_ref())?,
@@ -109,12 +109,13 @@ fn read(
     })
 }
 
-/// The member's own, or a new one for who joins without.
-fn member_id(told: &StrBytes, epoch: i32) -> Result<MemberId, ErrorCode> {
-    if told.is_empty() && epoch == JOINING {
+/// The member's own, or a new one for who joins without and may.
+fn member_id(version: i16, request: &ConsumerGroupHeartbeatRequest) -> Result<MemberId, ErrorCode> {
+    let joins = request.member_epoch == JOINING && version < OWN_MEMBER_ID_SINCE;
+    if joins && request.member_id.is_empty() {
         return Ok(MemberId(kafka_uuid::encode(Uuid::new_v4()).into()));
     }
-    group_text::copy(told).map(MemberId)
+    group_text::copy(&request.member_id).map(MemberId)
 }
 
 fn owned(topics: &[Owned]) -> TopicPartitions {

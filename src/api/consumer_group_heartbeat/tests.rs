@@ -1,5 +1,7 @@
 //! What heartbeats are read as, and how they are answered.
 
+use kafka_protocol::protocol::StrBytes;
+
 use super::*;
 use crate::api::test_node::encodes;
 
@@ -23,6 +25,8 @@ fn in_version_0_who_joins_may_have_no_id_and_gets_one() {
     let [one, other] = [(), ()].map(|()| read(&context, &nameless).unwrap().member_id);
     assert_eq!(one.as_str().len(), 22);
     assert_ne!(one, other);
+    let newer = read(&Context::of_version(1), &nameless).unwrap().member_id;
+    assert_eq!(newer.as_str(), "", "the group refuses it");
     let beat = nameless.with_member_epoch(4);
     assert_eq!(read(&context, &beat).unwrap().member_id.as_str(), "", "the group refuses it");
 }

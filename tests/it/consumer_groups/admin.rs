@@ -74,7 +74,7 @@ fn a_list_tells_types_and_is_filtered_by_them() {
     let consumer = [GROUP, "Stable", "consumer"].map(str::to_owned);
     let classic = ["of-old", "CompletingRebalance", "classic"].map(str::to_owned);
     assert_eq!(list(&mut client, &[], &[]), [consumer.clone(), classic.clone()]);
-    assert_eq!(list(&mut client, &[], &["Consumer"]), [consumer.clone()]);
+    assert_eq!(list(&mut client, &[], &["Consumer"]), std::slice::from_ref(&consumer));
     assert_eq!(list(&mut client, &[], &["classic"]), [classic]);
     assert_eq!(list(&mut client, &["stable"], &["classic", "consumer"]), [consumer]);
     members[0].leave(-1);
