@@ -94,9 +94,7 @@ impl Node {
         let deliver = delivery::run(deliveries, stop_rooms.clone());
         let mut background = vec![publish, tokio::spawn(deliver)];
         background.extend(start_chores(&base, &stop_rooms));
-        if base.config.log.cleaner.enable {
-            background.extend(cleaners::start(&base.replicas, &stop_rooms));
-        }
+        background.extend(start_cleaners(&base, &stop_rooms));
         let Foundation { config, metrics, replicas, quorum, plugins } = base;
         let sessions = FetchSessions::new(config.node.max_incremental_fetch_session_cache_slots);
         let rooms = Arc::new(Rooms {
@@ -218,6 +216,11 @@ fn start_chores(base: &Foundation, stop: &CancellationToken) -> [JoinHandle<()>;
         start("flush", log.flush_scheduler_interval_ms, ReplicaManager::flush_due),
         start("checkpoint", log.flush_offset_checkpoint_interval_ms, ReplicaManager::checkpoint),
     ]
+}
+
+fn start_cleaners(base: &Foundation, stop: &CancellationToken) -> Vec<JoinHandle<()>> {
+    let is_enabled = base.config.log.cleaner.enable;
+    if is_enabled { cleaners::start(&base.replicas, stop) } else { Vec::new() }
 }
 
 async fn register(config: &Config, quorum: &Quorum, bound: &[BoundListener]) -> anyhow::Result<()> {
