@@ -98,9 +98,7 @@ impl Node {
         let deliver = delivery::run(deliveries, stop_rooms.clone());
         let mut background = vec![publish, tokio::spawn(deliver)];
         background.extend(start_chores(&base, &stop_rooms));
-        if base.config.log.cleaner.enable {
-            background.extend(cleaners::start(&base.replicas, &stop_rooms));
-        }
+        background.extend(start_cleaners(&base, &stop_rooms));
         background.extend(start_movers(&base, &stop_rooms));
         let Foundation { config, metrics, replicas, quorum, plugins } = base;
         let sessions = FetchSessions::new(config.node.max_incremental_fetch_session_cache_slots);
@@ -224,6 +222,11 @@ fn start_chores(base: &Foundation, stop: &CancellationToken) -> [JoinHandle<()>;
         start("flush", log.flush_scheduler_interval_ms, ReplicaManager::flush_due),
         start("checkpoint", log.flush_offset_checkpoint_interval_ms, ReplicaManager::checkpoint),
     ]
+}
+
+fn start_cleaners(base: &Foundation, stop: &CancellationToken) -> Vec<JoinHandle<()>> {
+    let is_enabled = base.config.log.cleaner.enable;
+    if is_enabled { cleaners::start(&base.replicas, stop) } else { Vec::new() }
 }
 
 /// A task for each log directory.
