@@ -144,7 +144,9 @@ impl<'a, S: Service> Connection<'a, S> {
                     let mut gathered = Gathered::from(first, &mut answers).await;
                     let written = gathered.written.take();
                     self.write(&mut writer, gathered).await?;
-                    written.map(|it| answers.tell(it));
+                    if let Some(written) = written {
+                        answers.tell(written);
+                    }
                 }
                 Next::Watch => {}
                 Next::End => break,
