@@ -97,9 +97,7 @@ impl Node {
         let alerts = AlertCoordinator::start(alerts, matches);
         let deliver = delivery::run(deliveries, stop_rooms.clone());
         let mut background = vec![publish, tokio::spawn(deliver)];
-        background.extend(start_chores(&base, &stop_rooms));
-        background.extend(start_cleaners(&base, &stop_rooms));
-        background.extend(start_movers(&base, &stop_rooms));
+        background.extend(start_upkeep(&base, &stop_rooms));
         let Foundation { config, metrics, replicas, quorum, plugins } = base;
         let sessions = FetchSessions::new(config.node.max_incremental_fetch_session_cache_slots);
         let rooms = Arc::new(Rooms {
@@ -208,6 +206,14 @@ fn start_publishing(
     let (reached, versions) = watch::channel(0);
     let publish = to_rooms.run(quorum.watch(), reached, stop.clone());
     (tokio::spawn(publish), Published::new(versions))
+}
+
+/// What goes on in the logs besides requests.
+fn start_upkeep(base: &Foundation, stop: &CancellationToken) -> Vec<JoinHandle<()>> {
+    let mut upkeep = Vec::from(start_chores(base, stop));
+    upkeep.extend(start_cleaners(base, stop));
+    upkeep.extend(start_movers(base, stop));
+    upkeep
 }
 
 /// What is done for all logs now and then.
