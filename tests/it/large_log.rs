@@ -7,7 +7,6 @@
 use std::{
     env,
     hash::{BuildHasher, Hasher, RandomState},
-    net::SocketAddr,
     sync::mpsc,
     thread,
     time::Duration,
@@ -94,8 +93,7 @@ impl Producer {
         is_acknowledged
     }
 
-    fn send_until_it_dies(mut self, address: SocketAddr, told: &mpsc::Sender<()>) -> Self {
-        let mut client = Client::connect(address);
+    fn send_until_it_dies(mut self, mut client: Client, told: &mpsc::Sender<()>) -> Self {
         while self.send(&mut client) {
             // Nobody listens any more once the broker is to die.
             let _ = told.send(());
@@ -163,13 +161,11 @@ fn log_start(client: &mut Client, topic: &str, partition: i32) -> i64 {
 /// Lets all producers send, and kills the broker after so many batches.
 fn crash(broker: &mut Broker, producers: Vec<Producer>, batches: u64) -> Vec<Producer> {
     let (told, acknowledged) = mpsc::channel();
-    let address = broker.address();
     let sending: Vec<_> = producers
         .into_iter()
-        .map(|it| {
-            let told = told.clone();
-            thread::spawn(move || it.send_until_it_dies(address, &told))
-        })
+        // Connected here: it may be dead before its thread has begun.
+        .map(|it| (it, broker.client(), told.clone()))
+        .map(|(it, client, told)| thread::spawn(move || it.send_until_it_dies(client, &told)))
         .collect();
     for _ in 0..batches {
         acknowledged.recv_timeout(PATIENCE).expect("it goes on");
