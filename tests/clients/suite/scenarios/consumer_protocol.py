@@ -182,7 +182,7 @@ def _matches(cell, broker, tool):
 
 def _resumes(cell, broker, tool):
     if cell.client_name == "franz-go":
-        return cell.skip("commit and resume", "asked of the classic protocol")
+        return cell.skip("commit and resume", "franz-go is asked to commit by the classic protocol only")
     topic, group = _create(cell, tool, "resumed", 1), cell.topic("resumes")
     wanted = [Record(value=b"%d" % index, partition=0) for index in range(COUNT)]
     tool.ask("produce", topic=topic, file=records.write(cell.file("sent"), wanted))
