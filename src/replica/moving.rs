@@ -81,6 +81,10 @@ impl ReplicaManager {
 
     /// Lets a copy that lacks little take the log's place.
     fn land(&self, it: &Arc<Move>, held: &mut Option<FutureLog>, last_bytes: u64) -> Step {
+        // Before: after a kill right behind it, what was deleted on request must not be back.
+        if let Err(error) = self.try_store_log_starts(&it.target) {
+            return self.give_up(it, held.take(), &error);
+        }
         let Some(future) = held.take() else { return Step::Over };
         match it.partition.log().move_to(future, last_bytes) {
             Moved::There(left) => {
