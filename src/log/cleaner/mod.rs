@@ -44,7 +44,7 @@ use crate::{
 pub(super) struct CleanedState {
     /// What lies before it is clean.
     first_dirty: AtomicI64,
-    /// Held by the thread that cleans the log.
+    /// Held by the thread that cleans the log, or moves it to another directory.
     pub(super) busy: Mutex<()>,
     /// A batch of it cannot be read.
     is_uncleanable: AtomicBool,
@@ -216,7 +216,7 @@ impl Log {
         cleanable.is_due(&self.settings.load())
     }
 
-    /// Whether some thread cleans it now, or could not shortly before.
+    /// Whether some thread cleans or moves it now, or could not clean it shortly before.
     pub fn is_left_alone(&self, now: TimestampMs) -> bool {
         let failed_ms_ago = now.0.saturating_sub(self.cleaned.failed_at.load(Ordering::Relaxed));
         // A clock that was set back keeps nobody waiting.
