@@ -436,7 +436,7 @@ fn the_limit_on_moves_can_be_altered_while_they_run() {
         value: Some("7".into()),
     });
     node.replicas.apply(&Arc::new(image));
-    let rate = node.replicas.moves.throttle.lock().bytes_per_second();
+    let rate = node.replicas.moves.background.bytes_per_second();
     assert!((rate - 7.0).abs() < f64::EPSILON);
 }
 
