@@ -61,7 +61,8 @@ pub struct Appended {
 pub struct Log {
     pub(super) home: ArcSwap<Home>,
     pub(super) dir: Mutex<PathBuf>,
-    /// Held for reading by whoever fsyncs segments while appends go on: for writing they become those of another directory.
+    /// Held for reading by whoever fsyncs segments while appends go on, and for writing, behind `segment_set` and before the writer's
+    /// lock, while they become those of another directory.
     pub(super) relocation: RwLock<()>,
     pub(super) settings: ArcSwap<LogSettings>,
     /// By base offset; the last is the active one. Never empty.
@@ -71,8 +72,8 @@ pub struct Log {
     pub(super) end: AtomicI64,
     pub(super) writer: Mutex<Writer>,
     pub(super) flushed: FlushState,
-    /// Held, before the writer's lock, by whoever takes segments out of the log or files out of its folder: retention, the
-    /// cleaner for its swap, whoever closes or deletes the log.
+    /// Held, before the other locks, by whoever takes segments out of the log or files out of its folder: retention, the
+    /// cleaner for its swap, whoever moves, closes or deletes the log.
     pub(super) segment_set: Mutex<()>,
     pub(super) cleaned: CleanedState,
     /// Where readers are. Held for a look-up, never while a file is read.

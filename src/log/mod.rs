@@ -5,6 +5,7 @@
 //! file says is believed unchecked, and nothing in one makes this room panic.
 
 mod adopt;
+mod background;
 mod checkpoint;
 mod cleaner;
 mod cursor;
@@ -60,6 +61,7 @@ mod tests;
 
 #[cfg(test)]
 pub(crate) use self::faulty::{Fault, Faults, FaultyDisk};
+pub use background::Background;
 pub use cleaner::{Cleanable, Cleaned, Cleaner};
 pub use dir::LogDir;
 pub use dir_futures::LeftFuture;
@@ -77,4 +79,3 @@ pub use settings::LogSettings;
 pub use slice::LogSlice;
 pub use space::Space;
 pub use span::NotAtHand;
-pub use throttle::Throttle;

@@ -29,6 +29,9 @@ use super::{
     segment::Segment,
 };
 
+/// Read and written at a time while appends wait, however much that is in all.
+const STEP_BYTES: usize = 1024 * 1024;
+
 /// A log that is not compacted while this is held.
 #[derive(Debug)]
 pub struct Pause<'a> {
@@ -86,8 +89,9 @@ impl Log {
 
     /// Has the copy take this log's place, if no more than `bytes_max` are missing in it: appends wait meanwhile, reads do not.
     pub fn move_to(&self, mut future: FutureLog, bytes_max: u64) -> Moved {
-        let _relocation = self.relocation.write();
+        // In this order: retention may take its time, and who waits for an fsync does not wait for it.
         let _set = self.segment_set.lock();
+        let _relocation = self.relocation.write();
         let mut writer = self.writer.lock();
         match self.complete(&writer, &mut future, bytes_max) {
             Ok(true) => self.swap_folders(&mut writer, future),
@@ -107,7 +111,7 @@ impl Log {
         if future.missing_bytes(self) > bytes_max {
             return Ok(false);
         }
-        while future.copy_more(self, usize::try_from(bytes_max).unwrap_or(usize::MAX))? > 0 {}
+        while future.copy_more(self, STEP_BYTES)? > 0 {}
         let epochs = writer.epochs.copy_of(&future.disk, &future.dir);
         future.keep_epochs(epochs).map_err(|it| future.failed(it))?;
         if self.flushed.synced().max(writer.recovery_point) > future.synced {

@@ -4,7 +4,7 @@ use crate::base::TimestampMs;
 
 /// Bytes read and written in the present second. What one second had too many is taken from the next ones.
 #[derive(Debug)]
-pub struct Throttle {
+pub(super) struct Throttle {
     bytes_per_second: f64,
     since: TimestampMs,
     bytes: f64,
@@ -14,22 +14,22 @@ pub struct Throttle {
 const REST_MAX_MS: f64 = 10_000.0;
 
 impl Throttle {
-    pub fn new(bytes_per_second: f64) -> Self {
+    pub(super) fn new(bytes_per_second: f64) -> Self {
         Self { bytes_per_second, since: TimestampMs(0), bytes: 0.0 }
     }
 
     /// From now on; what is owed is paid off at the new rate.
-    pub fn set_rate(&mut self, bytes_per_second: f64) {
+    pub(super) fn set_rate(&mut self, bytes_per_second: f64) {
         self.bytes_per_second = bytes_per_second;
     }
 
     #[cfg(test)]
-    pub fn bytes_per_second(&self) -> f64 {
+    pub(super) fn bytes_per_second(&self) -> f64 {
         self.bytes_per_second
     }
 
     /// Milliseconds to rest after so many bytes more.
-    pub fn spend(&mut self, bytes: usize, now: TimestampMs) -> u64 {
+    pub(super) fn spend(&mut self, bytes: usize, now: TimestampMs) -> u64 {
         let earned = now.since(self.since) as f64 * self.bytes_per_second / 1_000.0;
         self.since = now;
         // What was not used is not saved up.

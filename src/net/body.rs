@@ -15,9 +15,9 @@ use super::{
     budget::{Ask, Held},
     end::End,
     frame_buffers::{BUFFER_BYTES, Buffer, FrameBuffers},
-    pace::Pace,
     patience::at_once,
     progress::Progress,
+    speed::Speed,
 };
 use crate::wire::frame;
 
@@ -64,16 +64,16 @@ impl<'a> Body<'a> {
     }
 
     /// Reads what comes next, or waits for it for some time. A client that must wait for the budget is not read from, and TCP
-    /// holds it back. `pace` is that of the client's requests before.
+    /// holds it back. `speed` is that of the client's requests before.
     pub(super) async fn read_from(
         &mut self,
         reader: &mut BufReader<impl AsyncRead + Unpin>,
-        pace: Pace,
+        speed: Speed,
     ) -> Result<(), End> {
         let mut has_room = self.has_room();
         // Room is waited for once there are bytes to put there.
         if !has_room && !reader.buffer().is_empty() {
-            self.wait_for_room(pace).await;
+            self.wait_for_room(speed).await;
             has_room = true;
         }
         if has_room {
@@ -108,10 +108,10 @@ impl<'a> Body<'a> {
         frame::step(self.bytes.len(), self.length)
     }
 
-    async fn wait_for_room(&mut self, pace: Pace) {
+    async fn wait_for_room(&mut self, speed: Speed) {
         let rest = self.length - self.bytes.len();
-        let pace = pace.with(self.bytes.len(), self.waited());
-        self.held.grow(Ask { step: self.step(), rest, expected: pace.expected(rest) }).await;
+        let speed = speed.with(self.bytes.len(), self.waited());
+        self.held.grow(Ask { step: self.step(), rest, expected: speed.expected(rest) }).await;
         if let Some(progress) = &mut self.progress {
             progress.resume(Instant::now());
         }

@@ -7,8 +7,8 @@ use super::{
     Server,
     body::{Body, unexpected_eof},
     end::End,
-    pace::Pace,
     patience::within,
+    speed::Speed,
 };
 use crate::wire::frame::{self, LENGTH_BYTES};
 
@@ -20,13 +20,13 @@ const READ_AHEAD_BYTES: usize = 2048;
 pub(super) struct Frames<'a, S, R> {
     server: &'a Server<S>,
     reader: BufReader<R>,
-    pace: Pace,
+    speed: Speed,
 }
 
 impl<'a, S, R: AsyncRead + Unpin> Frames<'a, S, R> {
     pub(super) fn new(server: &'a Server<S>, reader: R) -> Self {
         let reader = BufReader::with_capacity(READ_AHEAD_BYTES, reader);
-        Self { server, reader, pace: Pace::default() }
+        Self { server, reader, speed: Speed::default() }
     }
 
     /// The next frame, less the length before it; `None` when the client has said all. `waiting` tells whether the client waits for answers, for
@@ -45,12 +45,12 @@ impl<'a, S, R: AsyncRead + Unpin> Frames<'a, S, R> {
         let length = frame::parse_length(prefix, self.server.limits.request_max_bytes)?;
         let mut body = Body::new(self.server, length);
         while !body.is_whole() {
-            body.read_from(&mut self.reader, self.pace).await?;
+            body.read_from(&mut self.reader, self.speed).await?;
             if let Some(max) = frame::api_key(body.arrived()).and_then(&bytes_max) {
                 frame::check_length(length, max)?;
             }
         }
-        self.pace.remember(length, body.waited());
+        self.speed.remember(length, body.waited());
         Ok(Some(body.into_bytes()))
     }
 

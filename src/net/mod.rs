@@ -17,7 +17,6 @@ mod leaving;
 mod limits;
 mod listener;
 mod metrics;
-mod pace;
 mod patience;
 mod per_ip;
 mod progress;
@@ -25,6 +24,7 @@ mod sending;
 mod server;
 mod service;
 mod slots;
+mod speed;
 
 pub use connection_quotas::ConnectionQuotas;
 pub use limits::Limits;

@@ -51,6 +51,15 @@ impl ReplicaManager {
 
     /// Writes down where the logs of a directory begin; whether that went well.
     pub(super) fn store_log_starts(&self, dir: &Arc<LogDir>) -> bool {
+        let stored = self.try_store_log_starts(dir);
+        if let Err(error) = &stored {
+            tell_not_stored(dir, error);
+        }
+        stored.is_ok()
+    }
+
+    /// Likewise, for whoever tells of a failure.
+    pub(super) fn try_store_log_starts(&self, dir: &Arc<LogDir>) -> Result<(), LogError> {
         let start = |it: &Arc<Hosted>| {
             let partition = &it.partition;
             (partition.topic_partition.clone(), partition.log().start_within_segments())
@@ -63,11 +72,7 @@ impl ReplicaManager {
             };
             self.hosted().values().filter(is_here).map(start).collect()
         };
-        let stored = dir.store_log_starts(starts);
-        if let Err(error) = &stored {
-            tell_not_stored(dir, error);
-        }
-        stored.is_ok()
+        dir.store_log_starts(starts)
     }
 }
 

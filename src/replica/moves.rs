@@ -18,7 +18,7 @@ use tokio::sync::Notify;
 use super::{Partition, ReplicaError, ReplicaManager, hosted::cause};
 use crate::{
     base::TopicPartition,
-    log::{CopyProgress, FutureLog, LogDir, LogError, Throttle},
+    log::{Background, CopyProgress, FutureLog, LogDir, LogError},
 };
 
 /// Partitions that do not exist and whose directory is remembered all the same: anybody can name any.
@@ -42,8 +42,7 @@ pub(super) struct Moves {
     preferred: Mutex<HashMap<TopicPartition, usize>>,
     /// Held by whoever begins or ends moves on request: the last one counts.
     pub(super) altering: Mutex<()>,
-    pub(super) throttle: Mutex<Throttle>,
-    is_stopped: AtomicBool,
+    pub(super) background: Background,
     /// Tells who carries them out of a new one.
     asked: Notify,
 }
@@ -63,15 +62,14 @@ impl Moves {
             under_way: Mutex::default(),
             preferred: Mutex::default(),
             altering: Mutex::default(),
-            throttle: Mutex::new(Throttle::new(bytes_per_second as f64)),
-            is_stopped: AtomicBool::new(false),
+            background: Background::new(bytes_per_second as f64),
             asked: Notify::new(),
         }
     }
 
     /// Takes over a changed limit, also for what runs.
     pub(super) fn alter(&self, bytes_per_second: u64) {
-        self.throttle.lock().set_rate(bytes_per_second as f64);
+        self.background.set_rate(bytes_per_second as f64);
     }
 
     pub(super) fn get(&self, partition: &TopicPartition) -> Option<Arc<Move>> {
@@ -85,7 +83,7 @@ impl Moves {
     }
 
     pub(super) fn is_stopped(&self) -> bool {
-        self.is_stopped.load(Ordering::Relaxed)
+        self.background.is_stopped()
     }
 
     /// One that nobody works on.
@@ -210,6 +208,6 @@ impl ReplicaManager {
 
     /// Ends what runs, soon; the next start goes on.
     pub fn stop_moves(&self) {
-        self.moves.is_stopped.store(true, Ordering::Relaxed);
+        self.moves.background.stop();
     }
 }

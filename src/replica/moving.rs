@@ -1,16 +1,9 @@
 //! Carries a move out: copies until nothing is missing, lets the copy take the log's place, and tells everybody where it lies now.
 
-use std::{
-    sync::Arc,
-    thread,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Duration};
 
 use super::{ReplicaManager, hosted::cause, moves::Move};
-use crate::{
-    log::{FutureLog, LogError, Moved, Pause},
-    telemetry::now,
-};
+use crate::log::{FutureLog, LogError, Moved, Pause};
 
 /// How much is copied between two looks at whether the move goes on.
 const STEP_BYTES: usize = 1024 * 1024;
@@ -19,8 +12,8 @@ const STEP_BYTES: usize = 1024 * 1024;
 const LAST_BYTES: u64 = 1024 * 1024;
 const LAST_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// The longest rest without a look at whether the node stops.
-const REST: Duration = Duration::from_millis(50);
+/// The longest wait for the cleaner without a look at whether the node stops.
+const WAIT: Duration = Duration::from_millis(50);
 
 /// Whether a step was the last one.
 pub(super) enum Step {
@@ -39,7 +32,7 @@ impl ReplicaManager {
         let mut last_bytes = LAST_BYTES;
         while !self.moves.is_stopped() {
             match self.step(&it, last_bytes) {
-                Step::Copied(bytes) => self.spend(bytes),
+                Step::Copied(bytes) => self.moves.background.spend(bytes),
                 Step::Behind => last_bytes = (last_bytes * 2).min(LAST_BYTES_MAX),
                 Step::Over => break,
             }
@@ -50,7 +43,7 @@ impl ReplicaManager {
     /// As in Kafka a log is not compacted while it moves: what is copied would be gone again and again.
     fn pause_cleaning<'a>(&self, it: &'a Move) -> Option<Pause<'a>> {
         loop {
-            if let Some(pause) = it.partition.log().pause_cleaning(REST) {
+            if let Some(pause) = it.partition.log().pause_cleaning(WAIT) {
                 return Some(pause);
             }
             if self.moves.is_stopped() || it.future.lock().is_none() {
@@ -81,6 +74,10 @@ impl ReplicaManager {
 
     /// Lets a copy that lacks little take the log's place.
     fn land(&self, it: &Arc<Move>, held: &mut Option<FutureLog>, last_bytes: u64) -> Step {
+        // Before: after a kill right behind it, what was deleted on request must not be back.
+        if let Err(error) = self.try_store_log_starts(&it.target) {
+            return self.give_up(it, held.take(), &error);
+        }
         let Some(future) = held.take() else { return Step::Over };
         match it.partition.log().move_to(future, last_bytes) {
             Moved::There(left) => {
@@ -126,16 +123,5 @@ impl ReplicaManager {
             tracing::error!(%partition, to = %dir, %error, cause, "could not move a replica: it stays where it is");
         }
         Step::Over
-    }
-
-    fn spend(&self, bytes: usize) {
-        let rest_ms = self.moves.throttle.lock().spend(bytes, now());
-        let until = Instant::now() + Duration::from_millis(rest_ms);
-        while !self.moves.is_stopped()
-            && let Some(left) = until.checked_duration_since(Instant::now())
-            && !left.is_zero()
-        {
-            thread::sleep(left.min(REST));
-        }
     }
 }

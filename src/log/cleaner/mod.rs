@@ -18,11 +18,7 @@ mod swap;
 #[cfg(test)]
 mod tests;
 
-use std::{
-    sync::atomic::{AtomicBool, AtomicI64, Ordering},
-    thread,
-    time::Duration,
-};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 use parking_lot::Mutex;
 
@@ -32,11 +28,10 @@ use self::{
     cleanable::{SealedSpan, cleanable},
     round::Round,
 };
-use super::{Log, LogError, Throttle, maintenance::span, segment::Segment};
+use super::{Background, Log, LogError, maintenance::span, segment::Segment};
 use crate::{
     base::{Offset, TimestampMs},
     config::CleanerConfig,
-    telemetry,
 };
 
 /// What the cleaner knows of one log.
@@ -44,7 +39,7 @@ use crate::{
 pub(super) struct CleanedState {
     /// What lies before it is clean.
     first_dirty: AtomicI64,
-    /// Held by the thread that cleans the log.
+    /// Held by the thread that cleans the log, or moves it to another directory.
     pub(super) busy: Mutex<()>,
     /// A batch of it cannot be read.
     is_uncleanable: AtomicBool,
@@ -56,8 +51,7 @@ pub(super) struct CleanedState {
 #[derive(Debug)]
 pub struct Cleaner {
     sizes: Mutex<Sizes>,
-    throttle: Mutex<Throttle>,
-    stopped: AtomicBool,
+    background: Background,
 }
 
 /// What a thread may take for one round.
@@ -89,25 +83,21 @@ pub struct Cleaned {
 /// How long a log is left alone that could not be cleaned: a full disk most often stays so for a while.
 const RETRY_AFTER_MS: i64 = 60_000;
 
-/// The longest rest without a look at whether the node stops.
-const REST: Duration = Duration::from_millis(50);
-
 impl Cleaner {
     pub fn new(config: &CleanerConfig) -> Self {
         Self {
             sizes: Mutex::new(Sizes::new(config)),
-            throttle: Mutex::new(Throttle::new(config.io_max_bytes_per_second)),
-            stopped: AtomicBool::new(false),
+            background: Background::new(config.io_max_bytes_per_second),
         }
     }
 
     /// Ends what runs, soon; what it has done so far stays.
     pub fn stop(&self) {
-        self.stopped.store(true, Ordering::Relaxed);
+        self.background.stop();
     }
 
     pub fn is_stopped(&self) -> bool {
-        self.stopped.load(Ordering::Relaxed)
+        self.background.is_stopped()
     }
 
     /// Cleans a log up to `ceiling` at most, if nobody else does and there is something to clean.
@@ -145,7 +135,7 @@ impl Cleaner {
 
     /// Takes over changed settings: the rate also of what runs, the sizes for the rounds to come.
     pub fn alter(&self, config: &CleanerConfig) {
-        self.throttle.lock().set_rate(config.io_max_bytes_per_second);
+        self.background.set_rate(config.io_max_bytes_per_second);
         *self.sizes.lock() = Sizes::new(config);
     }
 
@@ -155,17 +145,12 @@ impl Cleaner {
 
     #[cfg(test)]
     pub(crate) fn bytes_per_second(&self) -> f64 {
-        self.throttle.lock().bytes_per_second()
+        self.background.bytes_per_second()
     }
 
     /// Takes note of bytes read or written, and rests if they were too many.
     fn spend(&self, bytes: usize) {
-        let rest_ms = self.throttle.lock().spend(bytes, telemetry::now());
-        let mut rest = Duration::from_millis(rest_ms);
-        while !rest.is_zero() && !self.is_stopped() {
-            thread::sleep(rest.min(REST));
-            rest = rest.saturating_sub(REST);
-        }
+        self.background.spend(bytes);
     }
 }
 
@@ -216,7 +201,7 @@ impl Log {
         cleanable.is_due(&self.settings.load())
     }
 
-    /// Whether some thread cleans it now, or could not shortly before.
+    /// Whether some thread cleans or moves it now, or could not clean it shortly before.
     pub fn is_left_alone(&self, now: TimestampMs) -> bool {
         let failed_ms_ago = now.0.saturating_sub(self.cleaned.failed_at.load(Ordering::Relaxed));
         // A clock that was set back keeps nobody waiting.

@@ -310,6 +310,31 @@ fn records_that_are_deleted_while_they_move_stay_deleted_after_a_kill() {
     assert_eq!(stored(&node.at().unwrap()), left);
 }
 
+#[test]
+fn records_that_were_deleted_before_a_move_stay_so_after_a_kill_at_any_moment() {
+    for operation in 0.. {
+        let roots = Roots::new();
+        let faults = Faults::none();
+        let node = roots.node([&faults, &faults], SMALL);
+        let count = written(&node);
+        let deleted = node.replicas.delete_records(&[(key(), DeleteUpTo::Offset(Offset(4)))]);
+        assert!(matches!(deleted[..], [Ok(Offset(4))]));
+        let planned = faults.operations() + operation;
+        faults.fail_after(operation, Fault::Crash);
+        node.move_while_appending(1, count);
+        let came_so_far = faults.operations() > planned;
+        drop(node);
+
+        let node = roots.healthy(SMALL);
+        let first = stored(&node.at().unwrap()).first().copied();
+        assert_eq!(first, Some((4, 4)), "operation {operation}");
+        if !came_so_far {
+            assert!(operation > 20, "{operation} operations");
+            return;
+        }
+    }
+}
+
 /// Of a key, as only the newest of which stays.
 fn keyed(number: i32) -> Batch {
     let mut builder = BatchBuilder::new(TimestampMs(i64::from(number)), Compression::None);
@@ -411,7 +436,7 @@ fn the_limit_on_moves_can_be_altered_while_they_run() {
         value: Some("7".into()),
     });
     node.replicas.apply(&Arc::new(image));
-    let rate = node.replicas.moves.throttle.lock().bytes_per_second();
+    let rate = node.replicas.moves.background.bytes_per_second();
     assert!((rate - 7.0).abs() < f64::EPSILON);
 }
 

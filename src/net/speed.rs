@@ -5,19 +5,19 @@
 use std::time::Duration;
 
 /// A client of which nothing is known counts as if it had sent so many bytes in so much time.
-const UNKNOWN: Pace = Pace { bytes: 64 * 1024, waited: Duration::from_secs(1) };
+const UNKNOWN: Speed = Speed { bytes: 64 * 1024, waited: Duration::from_secs(1) };
 
 /// What lies further back than this counts half.
 const REMEMBERED: Duration = Duration::from_secs(10);
 
 /// Bytes of requests, and the time that was waited for them.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Pace {
+pub(super) struct Speed {
     bytes: u64,
     waited: Duration,
 }
 
-impl Pace {
+impl Speed {
     /// With these bytes too.
     pub(super) fn with(self, bytes: usize, waited: Duration) -> Self {
         Self { bytes: self.bytes.saturating_add(bytes as u64), waited: self.waited + waited }
@@ -47,12 +47,12 @@ mod tests {
 
     #[test]
     fn who_has_sent_much_soon_is_expected_to_do_so_again() {
-        let mut known = Pace::default();
+        let mut known = Speed::default();
         for _ in 0..100 {
             known.remember(MIB, Duration::from_millis(1));
         }
-        let newcomer = Pace::default().with(500 * 1024, Duration::from_millis(1));
-        let slow = Pace::default().with(500 * 1024, Duration::from_secs(5));
+        let newcomer = Speed::default().with(500 * 1024, Duration::from_millis(1));
+        let slow = Speed::default().with(500 * 1024, Duration::from_secs(5));
         let expected = [known, newcomer, slow].map(|it| it.expected(MIB));
         assert!(expected.is_sorted(), "{expected:?}");
         assert!(known.expected(MIB) < known.expected(2 * MIB));
@@ -60,14 +60,14 @@ mod tests {
 
     #[test]
     fn who_was_fast_long_ago_is_so_no_more() {
-        let mut pace = Pace::default();
+        let mut speed = Speed::default();
         for _ in 0..100 {
-            pace.remember(MIB, Duration::from_millis(1));
+            speed.remember(MIB, Duration::from_millis(1));
         }
         for _ in 0..100 {
-            pace.remember(MIB, Duration::from_secs(10));
+            speed.remember(MIB, Duration::from_secs(10));
         }
-        assert!(pace.expected(MIB) > Duration::from_secs(5));
-        assert_eq!(pace.expected(0), Duration::ZERO);
+        assert!(speed.expected(MIB) > Duration::from_secs(5));
+        assert_eq!(speed.expected(0), Duration::ZERO);
     }
 }
