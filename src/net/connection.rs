@@ -57,11 +57,14 @@ impl<'a, S: Service> Connection<'a, S> {
         let (queue, queued) = mpsc::channel(PIPELINE_MAX);
         let frames = Frames::new(self.server, reader);
         let both = async {
-            tokio::try_join!(self.read_requests(frames, queue), self.write_answers(queued, writer))
+            // What came before something that ends the connection is answered still.
+            let read = async { Ok(self.read_requests(frames, queue).await) };
+            let (read, ()) = tokio::try_join!(read, self.write_answers(queued, writer))?;
+            read
         };
         tokio::select! {
             biased;
-            ended = both => ended.map(drop),
+            ended = both => ended,
             () = self.stop_is_over() => Err(End::Stopped),
         }
     }

@@ -323,6 +323,28 @@ async fn a_connection_that_is_closed_for_a_request_has_got_the_answers_before_it
 }
 
 #[tokio::test]
+async fn what_was_asked_before_a_frame_that_is_none_is_answered() {
+    for (ending, reason) in [([255; 4].as_slice(), "frame"), (&[0, 0, 0, 9, ask::ECHO], "io")] {
+        let node = Node::start().await;
+        let mut peer = node.connect().await;
+        peer.send(b"p1").await;
+        peer.send(b"p2").await;
+        peer.0.write_all(ending).await.unwrap();
+        peer.0.shutdown().await.unwrap();
+        node.until_begun(2).await;
+        node.assert_serves_others().await;
+        node.gate.add_permits(2);
+        peer.assert_answer(b"p1").await;
+        peer.assert_answer(b"p2").await;
+        peer.assert_closed().await;
+        node.stop.cancel();
+        timeout(HANG, node.serving).await.unwrap().unwrap();
+        let closed = format!("klamm_connections_closed_total{{reason=\"{reason}\"}} 1");
+        assert!(node.metrics.encode().contains(&closed), "{closed}");
+    }
+}
+
+#[tokio::test]
 async fn a_client_that_stops_sending_still_gets_its_answers() {
     let node = Node::start().await;
     let mut peer = node.connect().await;
