@@ -99,10 +99,13 @@ impl State {
 
     /// Those that have been told to leave count, and are not there for long.
     fn clear_excess(&self) {
-        let mut seats: Vec<&Arc<Seat>> = self.taken.values().collect();
-        seats.sort_by_key(|it| (!it.leave.is_cancelled(), it.last_used.load(Ordering::Relaxed)));
+        let mut seats: Vec<(&u64, &Arc<Seat>)> = self.taken.iter().collect();
+        // Of those that have asked in the same millisecond the one that came first.
+        seats.sort_by_key(|(id, it)| {
+            (!it.leave.is_cancelled(), it.last_used.load(Ordering::Relaxed), **id)
+        });
         let excess = self.taken.len().saturating_sub(self.max);
-        for seat in seats.into_iter().take(excess) {
+        for (_, seat) in seats.into_iter().take(excess) {
             seat.is_excess.store(true, Ordering::Relaxed);
             seat.leave.cancel();
         }
@@ -181,5 +184,17 @@ mod tests {
         assert!(slots.is_full());
         drop(taken);
         assert!(!slots.is_full());
+    }
+
+    #[test]
+    fn of_those_that_were_silent_for_as_long_the_first_that_came_leave() {
+        let slots = Slots::new(100);
+        let taken: Vec<_> = (1..=100).map(|id| take(&slots, id).unwrap()).collect();
+        for slot in &taken {
+            slot.seat().used(1_000);
+        }
+        slots.set_max(40);
+        let leaving = taken.iter().filter(|it| it.leave().is_cancelled());
+        assert!(leaving.map(|it| it.id).eq(1..=60));
     }
 }
