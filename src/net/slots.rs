@@ -190,8 +190,8 @@ mod tests {
     fn of_those_that_were_silent_for_as_long_the_first_that_came_leave() {
         let slots = Slots::new(100);
         let taken: Vec<_> = (1..=100).map(|id| take(&slots, id).unwrap()).collect();
-        for it in &taken {
-            it.seat().used(1_000);
+        for slot in &taken {
+            slot.seat().used(1_000);
         }
         slots.set_max(40);
         let leaving = taken.iter().filter(|it| it.leave().is_cancelled());
