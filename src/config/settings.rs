@@ -146,7 +146,7 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting!(
         "max.connections",
-        net.max_connections in 1..,
+        net.max_connections in 1..=i32::MAX as usize,
         "Connections that this node holds at a time. More wait until others end."
     ),
     setting!(
