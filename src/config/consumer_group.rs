@@ -32,7 +32,7 @@ impl Default for ConsumerGroupConfig {
             max_heartbeat_interval_ms: 15_000,
             max_size: 10_000,
             assignors: ["uniform", "range"].map(PluginName::from).into(),
-            migration_policy: MigrationPolicy::Bidirectional,
+            migration_policy: MigrationPolicy::Disabled,
             regex_refresh_interval_ms: 600_000,
         }
     }
@@ -88,36 +88,11 @@ fn out_of_range(
     (value > max).then(|| format!("{value} is above {max_key} ({max})"))
 }
 
-/// Which groups with members change to the other protocol when a member comes that speaks it. Those without members always do.
+/// Which groups with members change to the other protocol when a member comes that speaks it: none yet, and to accept another
+/// policy would promise that they do. Those without members always change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MigrationPolicy {
     Disabled,
-    /// From the consumer protocol to the classic one.
-    Downgrade,
-    /// From the classic protocol to the consumer one.
-    Upgrade,
-    Bidirectional,
-}
-
-impl MigrationPolicy {
-    const ALL: [Self; 4] = [Self::Disabled, Self::Downgrade, Self::Upgrade, Self::Bidirectional];
-
-    pub fn upgrades(self) -> bool {
-        matches!(self, Self::Upgrade | Self::Bidirectional)
-    }
-
-    pub fn downgrades(self) -> bool {
-        matches!(self, Self::Downgrade | Self::Bidirectional)
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Disabled => "disabled",
-            Self::Downgrade => "downgrade",
-            Self::Upgrade => "upgrade",
-            Self::Bidirectional => "bidirectional",
-        }
-    }
 }
 
 /// A protocol of groups that is served.
@@ -142,12 +117,17 @@ impl Value for MigrationPolicy {
     const KIND: ConfigType = ConfigType::String;
 
     fn read(text: &str) -> Result<Self, String> {
-        let known = Self::ALL.into_iter().find(|it| it.name().eq_ignore_ascii_case(text.trim()));
-        known.ok_or_else(|| format!("`{text}` is none of {}", Self::ALL.map(Self::name).join(", ")))
+        match text.trim().to_ascii_lowercase().as_str() {
+            "disabled" => Ok(Self::Disabled),
+            policy @ ("downgrade" | "upgrade" | "bidirectional") => Err(format!(
+                "`{policy}` is not served yet: a group with members keeps its protocol, as by `disabled`"
+            )),
+            _ => Err(format!("`{text}` is not `disabled`")),
+        }
     }
 
     fn show(&self) -> String {
-        format!("\"{}\"", self.name())
+        "\"disabled\"".to_owned()
     }
 }
 
@@ -201,19 +181,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_policy_is_read_in_any_case_and_shown_as_kafka_does() {
-        for (text, upgrades, downgrades) in [
-            ("DISABLED", false, false),
-            ("Upgrade", true, false),
-            ("downgrade", false, true),
-            ("bidirectional", true, true),
-        ] {
-            let policy = MigrationPolicy::read(text).unwrap();
-            assert_eq!((policy.upgrades(), policy.downgrades()), (upgrades, downgrades));
-            assert_eq!(policy.show(), format!("\"{}\"", text.to_ascii_lowercase()));
+    fn a_policy_that_is_not_served_is_refused() {
+        assert_eq!(MigrationPolicy::read("DISABLED"), Ok(MigrationPolicy::Disabled));
+        for text in ["Upgrade", "downgrade", "bidirectional"] {
+            assert!(
+                MigrationPolicy::read(text).unwrap_err().contains("is not served yet"),
+                "{text}"
+            );
         }
-        let wrong = MigrationPolicy::read("both").unwrap_err();
-        assert_eq!(wrong, "`both` is none of disabled, downgrade, upgrade, bidirectional");
+        assert_eq!(MigrationPolicy::read("both").unwrap_err(), "`both` is not `disabled`");
     }
 
     #[test]

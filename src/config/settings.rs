@@ -345,7 +345,7 @@ pub const SETTINGS: &[Setting] = &[
     setting!(
         "group.consumer.migration.policy",
         group.consumer.migration_policy,
-        "Which groups with members change their protocol for a member that speaks the other one: `upgrade` those of the classic, `downgrade` those of the consumer protocol, `bidirectional`, `disabled`. Not in effect yet: only groups without members do."
+        "Which groups with members change their protocol for a member that speaks the other one: none, `disabled`, is the only policy yet. Those without members do."
     ),
     setting!(
         "group.consumer.regex.refresh.interval.ms",
