@@ -17,6 +17,7 @@ mod pattern;
 mod places;
 mod print;
 mod problem;
+mod setting;
 mod settings;
 mod sink_url;
 pub mod topic;
@@ -36,7 +37,8 @@ pub use load::Loaded;
 pub use pattern::{Pattern, Patterns};
 pub use print::print_defaults;
 pub use problem::{Problem, Problems, nearest};
-pub use settings::{CLEANER_THREADS_MAX, SETTINGS, Setting};
+pub use setting::Setting;
+pub use settings::{CLEANER_THREADS_MAX, SETTINGS};
 pub use topic::{
     CleanupPolicy, FlushMode, PartitionerMode, TopicConfig, TopicConfigs, TransformsMode,
 };

@@ -2,11 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{
-    Config,
-    settings::{SETTINGS, Setting},
-    topic,
-};
+use super::{Config, setting::Setting, settings::SETTINGS, topic};
 
 /// The defaults as TOML, each setting commented out below its meaning.
 pub fn print_defaults() -> String {

@@ -26,6 +26,7 @@ use crate::{
 mod budget;
 mod connection_limits;
 mod leaving;
+mod stopping;
 
 /// Long enough that only a hang takes it.
 const HANG: Duration = Duration::from_mins(2);
@@ -346,18 +347,6 @@ async fn what_was_asked_before_a_frame_that_is_none_is_answered() {
 }
 
 #[tokio::test]
-async fn a_client_that_stops_sending_still_gets_its_answers() {
-    let node = Node::start().await;
-    let mut peer = node.connect().await;
-    peer.send(b"p").await;
-    peer.0.shutdown().await.unwrap();
-    node.until_begun(1).await;
-    node.gate.add_permits(1);
-    peer.assert_answer(b"p").await;
-    peer.assert_closed().await;
-}
-
-#[tokio::test]
 async fn a_silent_connection_is_closed_unless_it_waits_for_an_answer() {
     let node = Node::with(|it| it.idle = Duration::from_secs(2)).await;
     let mut silent = node.connect().await;
@@ -389,22 +378,6 @@ async fn a_client_above_its_quota_is_held_no_longer_than_it_stays_or_may_be_idle
 }
 
 #[tokio::test]
-async fn a_muted_client_does_not_hold_up_a_stop() {
-    let node = Node::with(|it| it.stop_grace = 10 * HANG).await;
-    let mut muted = node.connect().await;
-    muted.send(b"p").await;
-    muted.send(b"mute").await;
-    node.until_begun(2).await;
-    node.stop.cancel();
-    node.gate.add_permits(1);
-    for answer in [b"p".as_slice(), b"mute"] {
-        muted.assert_answer(answer).await;
-    }
-    muted.assert_closed().await;
-    timeout(HANG, node.serving).await.unwrap().unwrap();
-}
-
-#[tokio::test]
 async fn a_client_that_does_not_read_is_left_and_holds_up_nobody() {
     let node = Node::with(|it| it.write_stall = Duration::from_millis(50)).await;
     let mut slow = node.connect().await;
@@ -421,31 +394,4 @@ async fn a_client_that_does_not_read_is_left_and_holds_up_nobody() {
     timeout(HANG, closed).await.unwrap();
     // Its next request was never begun: large answers do not pile up.
     assert_eq!(node.begun().iter().filter(|it| ***it == [ask::ECHO]).count(), 0);
-}
-
-#[tokio::test]
-async fn a_stop_lets_running_requests_finish_and_closes_the_rest() {
-    let node = Node::start().await;
-    let mut idle = node.connect().await;
-    let mut running = node.connect().await;
-    running.send(b"x").await;
-    node.until_begun(1).await;
-    node.stop.cancel();
-    idle.assert_closed().await;
-    node.gate.add_permits(1);
-    running.assert_answer(b"x").await;
-    running.assert_closed().await;
-    timeout(HANG, node.serving).await.unwrap().unwrap();
-}
-
-#[tokio::test]
-async fn a_request_that_does_not_finish_is_cut_off_after_the_grace() {
-    let node = Node::with(|it| it.stop_grace = Duration::from_millis(20)).await;
-    let mut peer = node.connect().await;
-    peer.send(b"x").await;
-    node.until_begun(1).await;
-    node.stop.cancel();
-    peer.assert_closed().await;
-    timeout(HANG, node.serving).await.unwrap().unwrap();
-    assert!(node.metrics.encode().contains("klamm_connections_closed_total{reason=\"stopped\"} 1"));
 }

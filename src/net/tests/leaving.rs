@@ -66,3 +66,15 @@ async fn who_has_said_all_is_not_kept_waiting() {
     peer.assert_answer(&[ask::LONG_POLL]).await;
     peer.assert_closed().await;
 }
+
+#[tokio::test]
+async fn a_client_that_stops_sending_still_gets_its_answers() {
+    let node = Node::start().await;
+    let mut peer = node.connect().await;
+    peer.send(b"p").await;
+    peer.0.shutdown().await.unwrap();
+    node.until_begun(1).await;
+    node.gate.add_permits(1);
+    peer.assert_answer(b"p").await;
+    peer.assert_closed().await;
+}
